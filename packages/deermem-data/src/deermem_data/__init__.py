@@ -7,8 +7,7 @@ from .artifacts import (
     json_bytes,
     jsonl_bytes,
     jsonl_line,
-    publish_new,
-    require_new,
+    read_bytes,
     sha256_hex,
     write_file,
 )
@@ -37,6 +36,7 @@ from .protocol import (
     historical_pins,
     load_protocol,
 )
+from .publication import publish_new, recover_publication, require_new
 from .record import Record
 from .scenario import SCENARIOS, Scenario, Signals
 from .specs import load_schema, shipped_protocols, specs_folder
