@@ -1,0 +1,37 @@
+"""Reading what a selector returned: an object with attributes, or a mapping, at each level."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any
+
+_SCALARS = (str, int, float, bool, type(None))
+
+
+def read(result: Any, name: str) -> Any:
+    """Read a field of a result.
+
+    Raises:
+        LookupError: there is no such field; the text names it.
+    """
+    try:
+        return result[name] if isinstance(result, Mapping) else getattr(result, name)
+    except (AttributeError, KeyError):
+        raise LookupError(f"{type(result).__name__} has no {name}") from None
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite int or float, and no boolean."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or math.isfinite(value)
+
+
+def copy_mapping(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy a fact or usage deeply; JSON scalars, which cannot change, are shared."""
+    return {
+        key: value if isinstance(value, _SCALARS) else copy.deepcopy(value)
+        for key, value in mapping.items()
+    }
