@@ -87,6 +87,8 @@ __all__ = [
     "load_protocol",
     "load_schema",
     "publish_new",
+    "read_bytes",
+    "recover_publication",
     "render_evidence",
     "require_new",
     "sha256_hex",
