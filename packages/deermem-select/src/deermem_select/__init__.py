@@ -7,6 +7,7 @@ from .binding import bind_selector
 from .check import CheckReport, Difference, check_selector
 from .decision import Decision, decide, decisions, policy_arguments
 from .generated import GeneratedPool, generate_pool
+from .git import git_state
 from .production import ProductionFile, find_production
 from .reference import EvictedFact, FactScore, Selection, select_facts_for_capacity
 from .retention import RetentionGroup, summarise
@@ -33,6 +34,7 @@ __all__ = [
     "decisions",
     "find_production",
     "generate_pool",
+    "git_state",
     "policy_arguments",
     "select_facts_for_capacity",
     "summarise",

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+MAPPINGS = (dict, Mapping)  # dict first: the abstract check is slow
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -17,16 +18,16 @@ def read(result: Any, name: str) -> Any:
         LookupError: there is no such field; the text names it.
     """
     try:
-        return result[name] if isinstance(result, Mapping) else getattr(result, name)
+        return result[name] if isinstance(result, MAPPINGS) else getattr(result, name)
     except (AttributeError, KeyError):
         raise LookupError(f"{type(result).__name__} has no {name}") from None
 
 
 def is_number(value: Any) -> bool:
     """Whether a value is a finite int or float, and no boolean."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return isinstance(value, int) or math.isfinite(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def copy_mapping(mapping: Mapping[str, Any]) -> dict[str, Any]:

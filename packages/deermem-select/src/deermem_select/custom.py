@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._errors import SelectorError, one_line
-from ._git import git_state
 from ._signature import check_signature
+from .git import git_state
 from .selector import Provenance, Selector
 
 if TYPE_CHECKING:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
 from ._errors import SelectorError, one_line
-from ._result import copy_mapping, is_number, read
+from ._result import MAPPINGS, copy_mapping, is_number, read
 from .reference import EvictedFact, FactScore
 
 if TYPE_CHECKING:
@@ -214,7 +213,7 @@ def _score(key: Any, item: Any) -> FactScore:
 
 def _components(where: str, item: Any) -> dict[str, float]:
     components = read(item, "components")
-    if not isinstance(components, Mapping) or not all(isinstance(key, str) for key in components):
+    if not isinstance(components, MAPPINGS) or not all(isinstance(key, str) for key in components):
         raise TypeError(f"{where}: components is {components!r}, expected names with numbers")
     return {key: _number(f"{where}: {key}", value) for key, value in components.items()}
 

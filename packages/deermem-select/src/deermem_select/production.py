@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from ._errors import SelectorError, one_line
-from ._git import git_state
 from ._signature import check_signature
+from .git import git_state
 from .selector import Provenance, Selector
 
 if TYPE_CHECKING:
@@ -89,11 +89,11 @@ def find_production(deerflow: Path | None = None) -> ProductionFile:
     """
     if deerflow is None:
         return _find_installed()
-    if not deerflow.is_dir():
+    if not _is(deerflow, Path.is_dir):
         raise SelectorError(f"{deerflow}: no such folder; expected a deer-flow checkout")
     for folder in _CHECKOUT_FOLDERS:
         candidate = (deerflow / folder).resolve() / _IN_HARNESS
-        if _is_file(candidate):
+        if _is(candidate, Path.is_file):
             return _production_file(candidate)
     raise SelectorError(
         f"{deerflow}: holds no {HARNESS}/{_IN_HARNESS}; expected the root of a deer-flow checkout "
@@ -105,7 +105,7 @@ def _find_installed() -> ProductionFile:
     locations = list(_installed_locations())
     for location in locations:
         candidate = Path(location).resolve() / IN_PACKAGE
-        if _is_file(candidate):
+        if _is(candidate, Path.is_file):
             return _production_file(candidate)
     if locations:
         raise SelectorError(
@@ -127,9 +127,9 @@ def _installed_locations() -> Iterator[str]:
         yield from spec.submodule_search_locations
 
 
-def _is_file(path: Path) -> bool:
+def _is(path: Path, kind: Callable[[Path], bool]) -> bool:
     try:
-        return path.is_file()
+        return kind(path)
     except OSError as error:
         raise SelectorError(f"{path}: cannot be read ({error.strerror})") from error
 
@@ -164,7 +164,7 @@ def _execute(source: bytes, path: Path, name: str) -> ModuleType:
         raise SelectorError(f"{path}: raises on import: {one_line(error)}") from error
     finally:
         sys.meta_path.remove(alone)
-        del sys.modules[name]
+        sys.modules.pop(name, None)
     return module
 
 

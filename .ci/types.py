@@ -1,0 +1,28 @@
+"""Run `mypy --strict`: once over all sources, then over each folder of tests by itself.
+
+Test modules of two packages may share a name (`conftest`), which one run would not take.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    """Return 0 if every run is clean."""
+    sources = sorted(ROOT.glob("packages/*/src"))
+    tests = [*sorted(ROOT.glob("packages/*/tests")), ROOT / "tests"]
+    runs = [sources, *([folder] for folder in tests if any(folder.rglob("*.py")))]
+    failed = False
+    for paths in runs:
+        names = [str(path.relative_to(ROOT)) for path in paths]
+        failed |= subprocess.run([sys.executable, "-m", "mypy", *names], cwd=ROOT).returncode != 0
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

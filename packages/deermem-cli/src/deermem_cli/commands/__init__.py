@@ -1,0 +1,1 @@
+"""One module for each command, with `run(arguments, terminal) -> exit status`."""

@@ -1,0 +1,286 @@
+"""The command line: every command, option and help text.
+
+Standard library only: the man page is made from this module at build time, and `deermem --help`
+stays quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from typing import NoReturn
+
+EXIT_DONE = 0
+EXIT_NO = 1
+EXIT_WRONG_INPUT = 2
+EXIT_LOCKED = 3
+EXIT_INTERRUPTED = 130
+
+_EXIT_STATUSES = """\
+exit status:
+  0    done
+  1    the work ran and the answer is "no" (calls failed, a check does not hold)
+  2    wrong input or usage
+  3    another run holds the output directory
+  130  interrupted, resumable
+"""
+
+_ENVIRONMENT = """\
+environment:
+  LONGMEMEVAL_ORACLE_PATH  the data set, where --dataset is not given
+  DEERMEM_DEERFLOW_PATH    a deer-flow checkout, where --deerflow is not given
+"""
+
+_Sub = argparse._SubParsersAction
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors in the command's own form, with what was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the fault and where to read on; exit with 2."""
+        print(f"deermem: error: {message}", file=sys.stderr)  # noqa: T201
+        print(f"try: {self.prog} --help", file=sys.stderr)  # noqa: T201
+        sys.exit(EXIT_WRONG_INPUT)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        choices = list(action.choices or ())
+        if choices and value not in choices:
+            close = difflib.get_close_matches(str(value), map(str, choices), n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            listed = ", ".join(map(str, choices))
+            raise argparse.ArgumentError(action, f"{value!r} is not one of {listed}{hint}")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of `deermem`; the chosen command's name is in `command`."""
+    # The version is a plain string here, so that nothing else of the package is imported.
+    from . import __version__  # noqa: PLC0415
+
+    parser = _Parser(
+        prog="deermem",
+        description=(
+            "What does a capacity policy cost an agent's memory? deermem runs the controlled "
+            "comparison of two policies that decide which facts a full memory forgets, from "
+            "pinned inputs to published statistics. Begin with: deermem demo"
+        ),
+        epilog=_ENVIRONMENT + "\n" + _EXIT_STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"deermem {__version__}")
+    commands = parser.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", parser_class=_Parser
+    )
+    for add in (
+        _add_demo,
+        _add_validate_contracts,
+        _add_validate,
+        _add_run_policy,
+        _add_selector,
+        _add_protocols,
+    ):
+        add(commands)
+    return parser
+
+
+def _command(
+    commands: _Sub[_Parser],
+    name: str,
+    summary: str,
+    description: str,
+    *examples: str,
+) -> _Parser:
+    epilog = "example:\n" + "\n".join(f"  {example}" for example in examples)
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def _add_demo(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "demo",
+        "the whole evaluation on the embedded data set, offline, in seconds",
+        "Check the contracts, validate the embedded data set and run the policies on it. The\n"
+        "production selector is used where it is found, the reference selector elsewhere.",
+        "deermem demo",
+        "deermem demo --output-dir demo-run",
+    )
+    parser.add_argument(
+        "--output-dir", metavar="DIR", help="keep the files here (default: they are not kept)"
+    )
+    _add_deerflow(parser)
+    _add_output(parser)
+
+
+def _add_validate_contracts(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "validate-contracts",
+        "check a protocol's files, the grader version and the selector; no data set",
+        "Check config, manifests and prompt one by one and against each other, that the grader\n"
+        "the protocol names is here, and that the selector has the required policy version.",
+        "deermem validate-contracts --protocol mini-v1 --selector reference",
+    )
+    _add_protocol(parser)
+    _add_selector_options(parser)
+    _add_output(parser)
+
+
+def _add_validate(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "validate",
+        "check a data set against a protocol: hash, selection, bank, every case",
+        "All that validate-contracts checks, then the data set: its hash, the selection made\n"
+        "again from it, the bank of distractors and the pool of every case.",
+        "deermem validate --dataset longmemeval_oracle.json --deerflow ~/deer-flow",
+    )
+    _add_protocol(parser)
+    _add_dataset(parser)
+    _add_selector_options(parser)
+    _add_output(parser)
+
+
+def _add_run_policy(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "run-policy",
+        "ask the selector what each policy keeps: the offline retention run",
+        "For every case, capacity and policy, ask the selector which facts stay. Writes run.json,\n"
+        "policy.raw.jsonl and summary.json, all or none, and prints how often the fact that\n"
+        "answers the question was kept.",
+        "deermem run-policy --dataset longmemeval_oracle.json --deerflow ~/deer-flow "
+        "--output-dir runs/policy",
+    )
+    _add_protocol(parser)
+    _add_dataset(parser)
+    _add_selector_options(parser)
+    _add_output_dir(parser)
+    _add_output(parser)
+
+
+def _add_selector(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "selector",
+        "which selector is bound (show); does it decide as the reference does (check)",
+        "show: where the selector comes from and its hash.\n"
+        "check: compare it with the reference selector on generated pools, hostile metadata\n"
+        "included; every order, eviction, score, component and slot must be equal. Prints the\n"
+        "smallest pool that differs.",
+        "deermem selector show --deerflow ~/deer-flow",
+        "deermem selector check --selector my_policy:select --pools 5000",
+    )
+    parser.add_argument("action", choices=["show", "check"], help="what to do")
+    _add_protocol(parser)
+    _add_selector_options(parser)
+    parser.add_argument(
+        "--pools",
+        type=_count,
+        default=1000,
+        metavar="N",
+        help="check: how many generated pools (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="check: seed of the generated pools (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--overflow",
+        action="store_true",
+        help="check: also numbers and dates that overflow, on which the reference does not raise",
+    )
+    _add_output(parser)
+
+
+def _add_protocols(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "protocols",
+        "the protocols shipped, with their hashes",
+        "List the shipped protocols: what each is made of and the SHA-256 of its parts.",
+        "deermem protocols",
+    )
+    _add_output(parser)
+
+
+def _add_protocol(parser: _Parser) -> None:
+    group = parser.add_argument_group("protocol")
+    group.add_argument(
+        "--protocol",
+        metavar="NAME|DIR",
+        default="capacity-eviction-v1",
+        help="a shipped protocol, a protocol's folder or a deer-flow benchmark folder "
+        "(default: %(default)s)",
+    )
+    group.add_argument("--config", metavar="FILE", help="use this config instead")
+    group.add_argument(
+        "--official-manifest", metavar="FILE", help="use this official manifest instead"
+    )
+    group.add_argument(
+        "--synthetic-manifest", metavar="FILE", help="use this synthetic manifest instead"
+    )
+
+
+def _add_dataset(parser: _Parser) -> None:
+    parser.add_argument(
+        "--dataset",
+        metavar="FILE",
+        help="the data set (default: the protocol's own where it brings one, else "
+        "$LONGMEMEVAL_ORACLE_PATH)",
+    )
+
+
+def _add_selector_options(parser: _Parser) -> None:
+    parser.add_argument(
+        "--selector",
+        metavar="NAME",
+        default="production",
+        help="production, reference or MODULE:FUNCTION (default: %(default)s)",
+    )
+    _add_deerflow(parser)
+
+
+def _add_deerflow(parser: _Parser) -> None:
+    parser.add_argument(
+        "--deerflow",
+        metavar="DIR",
+        help="a deer-flow checkout, for the production selector (default: "
+        "$DEERMEM_DEERFLOW_PATH, then an installed deerflow)",
+    )
+
+
+def _add_output_dir(parser: _Parser) -> None:
+    parser.add_argument(
+        "--output-dir", metavar="DIR", required=True, help="where the run's files go"
+    )
+
+
+def _add_output(parser: _Parser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--json", action="store_true", help="print the result as one JSON document on stdout"
+    )
+    group.add_argument("-v", "--verbose", action="store_true", help="say more on stderr")
+    group.add_argument("-q", "--quiet", action="store_true", help="say only errors on stderr")
+
+
+def _count(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of 1 or more, found {text!r}")
+    return number

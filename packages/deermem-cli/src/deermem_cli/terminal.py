@@ -1,0 +1,90 @@
+"""What a person sees: the result on stdout, all else on stderr, nothing hostile on either."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import unicodedata
+from typing import Any, TextIO
+
+from attrs import frozen
+
+from .table import Table
+
+# Characters that turn the direction of the text around them.
+_BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+
+
+def clean(text: str) -> str:
+    """Return `text` without what could steer a terminal: control and direction characters."""
+    return "".join(
+        " " if character in "\t\n\r" else character
+        for character in text
+        if character in "\t\n\r"
+        or not (unicodedata.category(character) in {"Cc", "Cs"} or ord(character) in _BIDI)
+    )
+
+
+@frozen
+class Terminal:
+    """Where a command's words go.
+
+    Attributes:
+        as_json: the result is one JSON document instead of tables and lines.
+        verbosity: -1 quiet, 0 ordinary, 1 verbose; of what is said on stderr.
+    """
+
+    stdout: TextIO
+    stderr: TextIO
+    as_json: bool = False
+    verbosity: int = 0
+
+    @classmethod
+    def for_process(cls, arguments: object) -> Terminal:
+        """Return the terminal of this process, as the command's output options ask."""
+        quiet = getattr(arguments, "quiet", False)
+        verbose = getattr(arguments, "verbose", False)
+        return cls(
+            stdout=sys.stdout,
+            stderr=sys.stderr,
+            as_json=getattr(arguments, "json", False),
+            verbosity=-1 if quiet else int(verbose),
+        )
+
+    def say(self, line: str) -> None:
+        """Say something on stderr, unless quiet."""
+        if self.verbosity >= 0:
+            print(clean(line), file=self.stderr, flush=True)
+
+    def detail(self, line: str) -> None:
+        """Say something on stderr, where more was asked for."""
+        if self.verbosity > 0:
+            self.say(line)
+
+    def result(self, document: dict[str, Any], *parts: str | Table) -> None:
+        """Print the command's result: `document` under `--json`, else lines and tables."""
+        if self.as_json:
+            text = json.dumps(document, sort_keys=True, indent=2)
+            print(text, file=self.stdout)
+            return
+        for part in parts:
+            if isinstance(part, Table):
+                self._print_table(part)
+            else:
+                print(clean(part), file=self.stdout)
+
+    def _print_table(self, table: Table) -> None:
+        if not _is_rich(self.stdout):
+            print(*table.plain_lines(), sep="\n", file=self.stdout)
+            return
+        # Costs more than a whole offline run, so only where someone is looking.
+        from rich.console import Console  # noqa: PLC0415
+
+        Console(file=self.stdout, highlight=False).print(table.for_rich())
+
+
+def _is_rich(stream: TextIO) -> bool:
+    if os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
