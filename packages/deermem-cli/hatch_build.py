@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from argparse_manpage.manpage import Manpage
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _PAGE = "share/man/man1/deermem.1"
@@ -35,12 +36,10 @@ class ManPageHook(BuildHookInterface):  # type: ignore[type-arg]
 
 def make_man_page(root: Path) -> str:
     """Return the man page in roff; the same sources give the same bytes."""
-    from argparse_manpage.manpage import Manpage
-
     sys.path.insert(0, str(root / "src"))
     try:
-        from deermem_cli import __version__
-        from deermem_cli.parser import build_parser
+        from deermem_cli import __version__  # noqa: PLC0415
+        from deermem_cli.parser import build_parser  # noqa: PLC0415
 
         # Widths taken from the builder's terminal would get into the page.
         os.environ["COLUMNS"] = "80"
