@@ -38,8 +38,8 @@ def analyse_pairs(
         `midp_mcnemar`; `difference` (`paired_difference_interval`); `bootstrap`
         (`paired_bootstrap_difference`); `smallest_detectable_difference`: `one_sided`, where all
         flips favour the better policy, and `observed_losses`, where as many go against it as the
-        rarer of the two flips observed. A `difference` in there is None where this many cases
-        cannot detect any.
+        rarer of the two flips observed; None where those are half of all cases. A `difference` in
+        there is None where this many cases cannot detect any.
 
     Raises:
         TypeError: `pairs` is no sequence of pairs, an outcome is not a boolean, or another argument
@@ -49,12 +49,6 @@ def analyse_pairs(
     outcomes = read_pairs(pairs)
     table = PairedTable.from_pairs(outcomes)
     losses = min(table.only_first_correct, table.only_second_correct) / table.cases
-    detectable = {
-        name: smallest_detectable_difference(table.cases, losses=rate, alpha=alpha, power=power)
-        # Half of the cases or more cannot be losses of the better policy.
-        for name, rate in (("one_sided", 0.0), ("observed_losses", losses))
-        if rate < 0.5
-    }
     return {
         "cases": table.cases,
         "first": asdict(wilson_interval(table.first_correct, table.cases, alpha=alpha)),
@@ -66,7 +60,8 @@ def analyse_pairs(
             paired_bootstrap_difference(outcomes, seed=seed, iterations=iterations, alpha=alpha)
         ),
         "smallest_detectable_difference": {
-            name: asdict(result) for name, result in detectable.items()
+            "one_sided": _detectable(table.cases, 0.0, alpha, power),
+            "observed_losses": _detectable(table.cases, losses, alpha, power),
         },
     }
 
@@ -105,3 +100,9 @@ def analyse_scenarios(
     for analysis, adjusted in zip(analyses.values(), holm.adjusted, strict=True):
         analysis["holm_p_value"] = adjusted
     return analyses
+
+
+def _detectable(cases: int, losses: float, alpha: float, power: float) -> dict[str, Any] | None:
+    if losses >= 0.5:
+        return None
+    return asdict(smallest_detectable_difference(cases, losses=losses, alpha=alpha, power=power))

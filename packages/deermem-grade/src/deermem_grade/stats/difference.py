@@ -15,19 +15,18 @@ from .mcnemar import exact_p
 from .pairs import PairedTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
 
     from .pairs import Pairs
 
     Floats: TypeAlias = npt.NDArray[np.float64]
-    Function: TypeAlias = Callable[[Floats], Floats]
 
 METHOD = "fay-lumbard-2021"
 
-# Outside these quantiles of the split's distribution less than 1e-15 of the integral is left.
-_NEGLIGIBLE = 1e-16
+# What is left out of the integral at either end.
+_NEGLIGIBLE = 1e-20
+
+_PRECISION = 1e-13
 
 _NODES_PER_PANEL = 32
 
@@ -103,59 +102,29 @@ def paired_difference_interval(
 
 
 def _lower(wins: int, losses: int, cases: int, alpha: float) -> float:
-    p_value = exact_p(wins, losses)
-    if wins > losses and p_value < alpha:
-        return _lower_above_zero(wins, losses, cases, alpha, p_value / 2)
+    """The alpha / 2 quantile of T (2 B - 1)."""
+    discordant, p_value = wins + losses, exact_p(wins, losses)
+    at_zero = p_value / 2  # P(T (2 B - 1) <= 0), where there are more wins than losses
     if wins > losses and p_value == alpha:
         return 0.0
-    return _lower_below_zero(wins, losses, cases, alpha)
-
-
-def _lower_above_zero(
-    wins: int, losses: int, cases: int, alpha: float, p_one_sided: float
-) -> float:
-    """The d in (0, 1) with P(T (2 B - 1) <= d) = alpha / 2; at 0 that is `p_one_sided`."""
-    split = _Beta(wins, losses + 1)
-    rate = _Beta(wins + losses, cases - wins - losses + 1)
-    nodes = _nodes(cases)
-
-    def excess(d: float) -> float:
-        if d == 0.0:
-            return p_one_sided - alpha / 2
-        edge = (1.0 + d) / 2
-        # Below the edge T (2 B - 1) <= d whatever T is.
-        return (
-            split.below(edge)
-            + _expect(split, edge, 1.0, nodes, lambda b: rate.cdf(d / (2.0 * b - 1.0)))
-            - alpha / 2
+    if wins > losses and p_value < alpha:
+        melded = _Melded(_Beta(discordant, cases - discordant + 1), _Beta(wins, losses + 1), cases)
+        root = optimize.brentq(
+            lambda d: (melded.cdf(d) if d else at_zero) - alpha / 2, 0.0, 1.0, xtol=_PRECISION
         )
-
-    root = float(optimize.brentq(excess, 0.0, 1.0, xtol=1e-13))
-    return max(root, sys.float_info.min)
-
-
-def _lower_below_zero(wins: int, losses: int, cases: int, alpha: float) -> float:
-    """The d in [-1, 0] with P(T (2 B - 1) <= d) = alpha / 2."""
-    discordant = wins + losses
-    # Where every case is discordant, T is 1.
-    rate = None if discordant == cases else _Beta(discordant + 1, cases - discordant)
-    if wins == 0:  # B is 0
-        return -1.0 if rate is None else -rate.quantile_above(alpha / 2)
+        return max(float(root), sys.float_info.min)
+    # Where no case is won, B is 0; where every case is discordant, T is 1.
+    if wins == 0:
+        if discordant == cases:
+            return -1.0
+        return -_Beta(discordant + 1, cases - discordant).quantile_above(alpha / 2)
     split = _Beta(wins, losses + 1)
-    if rate is None:
+    if discordant == cases:
         return min(0.0, 2.0 * split.quantile_below(alpha / 2) - 1.0)
-    rate_above = rate.sf
-    nodes = _nodes(cases)
-
-    def excess(e: float) -> float:
-        return (
-            _expect(split, 0.0, (1.0 - e) / 2, nodes, lambda b: rate_above(e / (1.0 - 2.0 * b)))
-            - alpha / 2
-        )
-
-    if excess(0.0) <= 0.0:  # p is alpha but for the last digits
+    melded = _Melded(_Beta(discordant + 1, cases - discordant), split, cases)
+    if melded.cdf(0.0) <= alpha / 2:  # p is alpha but for the last digits
         return 0.0
-    return -float(optimize.brentq(excess, 0.0, 1.0, xtol=1e-13))
+    return float(optimize.brentq(lambda d: melded.cdf(d) - alpha / 2, -1.0, 0.0, xtol=_PRECISION))
 
 
 class _Beta:
@@ -171,11 +140,7 @@ class _Beta:
         return density
 
     def cdf(self, x: Floats) -> Floats:
-        probability: Floats = special.betainc(self._a, self._b, np.clip(x, 0.0, 1.0))
-        return probability
-
-    def sf(self, x: Floats) -> Floats:
-        probability: Floats = special.betaincc(self._a, self._b, np.clip(x, 0.0, 1.0))
+        probability: Floats = special.betainc(self._a, self._b, x)
         return probability
 
     def below(self, x: float) -> float:
@@ -188,24 +153,31 @@ class _Beta:
         return float(special.betainccinv(self._a, self._b, probability))
 
 
-def _nodes(cases: int) -> tuple[Floats, Floats]:
-    """Nodes and weights on -1 to 1: Gauss-Legendre in panels of equal width."""
-    # The rate's distribution can be narrower than the split's by a factor of sqrt(cases).
-    panels = 2 + math.isqrt(cases) // 4
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
-    centres = (2.0 * np.arange(panels) + 1.0) / panels - 1.0
-    return (centres[:, None] + nodes / panels).ravel(), np.tile(weights / panels, panels)
+class _Melded:
+    """T (2 B - 1), for independent T ~ `rate` and B ~ `split`."""
 
+    def __init__(self, rate: _Beta, split: _Beta, cases: int) -> None:
+        self._rate, self._split = rate, split
+        self._start, self._stop = (
+            rate.quantile_below(_NEGLIGIBLE),
+            rate.quantile_above(_NEGLIGIBLE),
+        )
+        # Gauss-Legendre in panels: the split's distribution, seen over T, can be narrower than
+        # that of T by a factor that grows with sqrt(cases).
+        panels = 2 + math.isqrt(cases) // 4
+        nodes, weights = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
+        places = (2.0 * np.arange(panels)[:, None] + 1.0 + nodes) / (2.0 * panels)
+        self._nodes, self._weights = places.ravel(), np.tile(weights, panels) / (2.0 * panels)
 
-def _expect(
-    split: _Beta, start: float, stop: float, rule: tuple[Floats, Floats], function: Function
-) -> float:
-    """The integral of density times `function` from `start` to `stop`, by quadrature."""
-    start = max(start, split.quantile_below(_NEGLIGIBLE))
-    stop = min(stop, split.quantile_above(_NEGLIGIBLE))
-    if start >= stop:
-        return 0.0
-    nodes, weights = rule
-    half = (stop - start) / 2
-    points = start + half * (nodes + 1.0)
-    return half * float(np.dot(weights, split.pdf(points) * function(points)))
+    def cdf(self, d: float) -> float:
+        """P(T (2 B - 1) <= d): the integral over t of the density of T times P(B <= (1 + d/t)/2).
+
+        Below t = |d| that probability is 1 or 0, as d is positive or negative.
+        """
+        start, stop = max(abs(d), self._start), self._stop
+        certain = self._rate.below(d) if d > 0.0 else 0.0
+        if start >= stop:
+            return certain
+        t = start + (stop - start) * self._nodes
+        integrand = self._rate.pdf(t) * self._split.cdf(np.clip((1.0 + d / t) / 2.0, 0.0, 1.0))
+        return certain + (stop - start) * float(np.dot(self._weights, integrand))
