@@ -14,9 +14,16 @@ DEERFLOW_VARIABLE = "DEERMEM_DEERFLOW_PATH"
 
 
 def deerflow_path(arguments: argparse.Namespace) -> Path | None:
-    """Return the deer-flow checkout that was named, if one was."""
+    """Return the deer-flow checkout that was named, if one was.
+
+    Raises:
+        SelectorError: it begins with `~` and there is no such home.
+    """
     named = arguments.deerflow or os.environ.get(DEERFLOW_VARIABLE)
-    return Path(named).expanduser() if named else None
+    try:
+        return Path(named).expanduser() if named else None
+    except RuntimeError as exc:
+        raise SelectorError(f"{named}: {exc}; give the checkout's whole path") from exc
 
 
 def read_protocol(arguments: argparse.Namespace) -> Protocol:

@@ -2,69 +2,96 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib
 import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import FrameType
-from typing import TextIO
 
+from .clean import clean
 from .parser import EXIT_DONE, EXIT_INTERRUPTED, EXIT_WRONG_INPUT, build_parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `deermem` with these arguments (default: the process's) and return its exit status."""
+    _prepare_streams()
+    try:
+        status = _parse_and_run(argv)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _complain("deermem: interrupted")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of stdout has gone and does not want the rest.
+        _drop_stdout()
+        return EXIT_DONE
+    except OSError as exc:
+        # Files are written under names; what has none is the stream.
+        where = exc.filename or "standard output"
+        _complain(f"deermem: error: {clean(str(where))}: {exc.strerror or exc}")
+        _drop_stdout()
+        return EXIT_WRONG_INPUT
+    return status
+
+
+def _parse_and_run(argv: Sequence[str] | None) -> int:
+    parser = build_parser()
+    try:
+        arguments = parser.parse_args(argv)
+    except SystemExit as exc:  # help, version or a usage error, said already
+        return int(exc.code or EXIT_DONE)
+    if arguments.command is None:
+        parser.print_help()
+        return EXIT_DONE
+    return _run(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    # Imported here, so that help and usage errors need nothing but the standard library.
+    from deermem_data import DeermemError  # noqa: PLC0415
+
+    from .terminal import Terminal  # noqa: PLC0415
+
+    name = arguments.command.replace("-", "_")
+    command = importlib.import_module(f".commands.{name}", __package__)
+    terminal = Terminal.for_process(arguments)
+    try:
+        with _terminated_as_interrupt():
+            status: int = command.run(arguments, terminal)
+    except DeermemError as exc:
+        first, *others = [clean(line) for line in str(exc).split("\n")]
+        _complain(f"deermem: error: {first}", *(f"  {line}" for line in others))
+        return EXIT_WRONG_INPUT
+    return status
+
+
+def _prepare_streams() -> None:
+    """Make both streams usable: there, and able to take any text."""
+    # One that was closed before the start is absent; what is said there goes nowhere.
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # A name or an id may hold what the terminal's encoding lacks.
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    parser = build_parser()
-    arguments = parser.parse_args(argv)
-    if arguments.command is None:
-        parser.print_help()
-        return EXIT_DONE
-    try:
-        return _run(arguments)
-    except KeyboardInterrupt:
-        print("deermem: interrupted", file=sys.stderr)  # noqa: T201
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader of stdout has gone; nothing more can be said there, also not at exit.
+
+
+def _drop_stdout() -> None:
+    """Send what is still buffered nowhere, so that the flush at exit does not fail again."""
+    with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_DONE
 
 
-def _run(arguments: object) -> int:
-    # Imported here, so that help and usage errors need nothing but the standard library.
-    from deermem_data import DeermemError  # noqa: PLC0415
-
-    from .terminal import Terminal, clean  # noqa: PLC0415
-
-    name = getattr(arguments, "command", "")
-    command = importlib.import_module(f".commands.{name.replace('-', '_')}", __package__)
-    terminal = Terminal.for_process(arguments)
-    try:
-        with _terminated_as_interrupt():
-            status: int = command.run(arguments, terminal)
-        sys.stdout.flush()
-    except DeermemError as exc:
-        first, *others = [clean(line) for line in str(exc).split("\n")]
-        _complain(sys.stderr, f"deermem: error: {first}", *(f"  {line}" for line in others))
-        return EXIT_WRONG_INPUT
-    except BrokenPipeError:
-        raise
-    except OSError as exc:
-        _complain(sys.stderr, f"deermem: error: {clean(str(exc))}")
-        return EXIT_WRONG_INPUT
-    return status
-
-
-def _complain(stream: TextIO, *lines: str) -> None:
+def _complain(*lines: str) -> None:
     with contextlib.suppress(OSError):
-        print(*lines, sep="\n", file=stream)
+        print(*lines, sep="\n", file=sys.stderr, flush=True)  # noqa: T201
 
 
 @contextlib.contextmanager

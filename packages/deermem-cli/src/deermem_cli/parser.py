@@ -9,7 +9,10 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from typing import NoReturn
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from .clean import clean
 
 EXIT_DONE = 0
 EXIT_NO = 1
@@ -40,17 +43,28 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the fault and where to read on; exit with 2."""
-        print(f"deermem: error: {message}", file=sys.stderr)  # noqa: T201
+        print(f"deermem: error: {clean(message)}", file=sys.stderr)  # noqa: T201
         print(f"try: {self.prog} --help", file=sys.stderr)  # noqa: T201
         sys.exit(EXIT_WRONG_INPUT)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         choices = list(action.choices or ())
         if choices and value not in choices:
-            close = difflib.get_close_matches(str(value), map(str, choices), n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            listed = ", ".join(map(str, choices))
+            listed, hint = ", ".join(map(str, choices)), _hint(str(value), choices)
             raise argparse.ArgumentError(action, f"{value!r} is not one of {listed}{hint}")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse what is not known here, where the command's own options are."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            hint = _hint(unknown[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unknown argument {unknown[0]!r}{hint}")
+        return parsed, unknown
+
+
+def _hint(found: str, known: Iterable[object]) -> str:
+    close = difflib.get_close_matches(found, map(str, known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -114,7 +128,10 @@ def _add_demo(commands: _Sub[_Parser]) -> None:
         "deermem demo --output-dir demo-run",
     )
     parser.add_argument(
-        "--output-dir", metavar="DIR", help="keep the files here (default: they are not kept)"
+        "--output-dir",
+        type=_name,
+        metavar="DIR",
+        help="keep the files here (default: they are not kept)",
     )
     _add_deerflow(parser)
     _add_output(parser)
@@ -219,23 +236,28 @@ def _add_protocol(parser: _Parser) -> None:
     group = parser.add_argument_group("protocol")
     group.add_argument(
         "--protocol",
+        type=_name,
         metavar="NAME|DIR",
         default="capacity-eviction-v1",
         help="a shipped protocol, a protocol's folder or a deer-flow benchmark folder "
         "(default: %(default)s)",
     )
-    group.add_argument("--config", metavar="FILE", help="use this config instead")
+    group.add_argument("--config", type=_name, metavar="FILE", help="use this config instead")
     group.add_argument(
-        "--official-manifest", metavar="FILE", help="use this official manifest instead"
+        "--official-manifest", type=_name, metavar="FILE", help="use this official manifest instead"
     )
     group.add_argument(
-        "--synthetic-manifest", metavar="FILE", help="use this synthetic manifest instead"
+        "--synthetic-manifest",
+        type=_name,
+        metavar="FILE",
+        help="use this synthetic manifest instead",
     )
 
 
 def _add_dataset(parser: _Parser) -> None:
     parser.add_argument(
         "--dataset",
+        type=_name,
         metavar="FILE",
         help="the data set (default: the protocol's own where it brings one, else "
         "$LONGMEMEVAL_ORACLE_PATH)",
@@ -245,6 +267,7 @@ def _add_dataset(parser: _Parser) -> None:
 def _add_selector_options(parser: _Parser) -> None:
     parser.add_argument(
         "--selector",
+        type=_name,
         metavar="NAME",
         default="production",
         help="production, reference or MODULE:FUNCTION (default: %(default)s)",
@@ -255,6 +278,7 @@ def _add_selector_options(parser: _Parser) -> None:
 def _add_deerflow(parser: _Parser) -> None:
     parser.add_argument(
         "--deerflow",
+        type=_name,
         metavar="DIR",
         help="a deer-flow checkout, for the production selector (default: "
         "$DEERMEM_DEERFLOW_PATH, then an installed deerflow)",
@@ -263,7 +287,7 @@ def _add_deerflow(parser: _Parser) -> None:
 
 def _add_output_dir(parser: _Parser) -> None:
     parser.add_argument(
-        "--output-dir", metavar="DIR", required=True, help="where the run's files go"
+        "--output-dir", type=_name, metavar="DIR", required=True, help="where the run's files go"
     )
 
 
@@ -274,6 +298,12 @@ def _add_output(parser: _Parser) -> None:
     )
     group.add_argument("-v", "--verbose", action="store_true", help="say more on stderr")
     group.add_argument("-q", "--quiet", action="store_true", help="say only errors on stderr")
+
+
+def _name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a name, found nothing (an unset variable?)")
+    return text
 
 
 def _count(text: str) -> int:

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
-import unicodedata
 from typing import Any, TextIO
 
 from attrs import frozen
 
+from .clean import clean
 from .table import Table
-
-# Characters that turn the direction of the text around them.
-_BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}
-
-
-def clean(text: str) -> str:
-    """Return `text` without what could steer a terminal: control and direction characters."""
-    return "".join(
-        " " if character in "\t\n\r" else character
-        for character in text
-        if character in "\t\n\r"
-        or not (unicodedata.category(character) in {"Cc", "Cs"} or ord(character) in _BIDI)
-    )
 
 
 @frozen
@@ -55,7 +43,9 @@ class Terminal:
     def say(self, line: str) -> None:
         """Say something on stderr, unless quiet."""
         if self.verbosity >= 0:
-            print(clean(line), file=self.stderr, flush=True)
+            # A remark that cannot be made does not undo the work.
+            with contextlib.suppress(OSError):
+                print(clean(line), file=self.stderr, flush=True)
 
     def detail(self, line: str) -> None:
         """Say something on stderr, where more was asked for."""
