@@ -92,6 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_validate_contracts,
         _add_validate,
         _add_run_policy,
+        _add_grade,
         _add_selector,
         _add_protocols,
     ):
@@ -181,6 +182,57 @@ def _add_run_policy(commands: _Sub[_Parser]) -> None:
     _add_dataset(parser)
     _add_selector_options(parser)
     _add_output_dir(parser)
+    _add_output(parser)
+
+
+def _add_grade(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "grade",
+        "the grader alone: one pair, or a file of any size",
+        "Grade a prediction against a reference with deterministic-overlap-v1; exit status 0\n"
+        "if it is correct, 1 if not. Or grade every line of a JSONL or CSV file: each is written\n"
+        "again, in order, with grade_correct, grade_rule and grader_version; lines that cannot be\n"
+        "graded are reported by number and left out, and the exit status is then 1.",
+        "deermem grade 'About 25 minutes.' '25 minutes' --explain",
+        "deermem grade --input answers.jsonl --output graded.jsonl --workers 2",
+    )
+    parser.add_argument("prediction", nargs="?", metavar="PREDICTION", help="the answer given")
+    parser.add_argument("reference", nargs="?", metavar="REFERENCE", help="the answer expected")
+    parser.add_argument(
+        "--explain", action="store_true", help="one pair: every rule that was tried, and why"
+    )
+    group = parser.add_argument_group("a file of pairs")
+    group.add_argument("--input", metavar="FILE", help="JSONL or CSV; - for standard input")
+    group.add_argument(
+        "--output",
+        metavar="FILE",
+        help="where the graded lines go; - for standard output; never an existing file",
+    )
+    group.add_argument(
+        "--format",
+        choices=["jsonl", "csv"],
+        help="what the input is (default: by its name; jsonl for standard input)",
+    )
+    group.add_argument(
+        "--prediction-key",
+        metavar="KEY",
+        default="prediction",
+        help="key or column of the prediction (default: %(default)s)",
+    )
+    group.add_argument(
+        "--reference-key",
+        metavar="KEY",
+        default="reference",
+        help="key or column of the reference (default: %(default)s)",
+    )
+    group.add_argument(
+        "--workers",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="processes that grade side by side (default: %(default)s)",
+    )
     _add_output(parser)
 
 

@@ -47,6 +47,10 @@ class Terminal:
             with contextlib.suppress(OSError):
                 print(clean(line), file=self.stderr, flush=True)
 
+    def error(self, line: str) -> None:
+        """Say on stderr what went wrong, also when quiet."""
+        print(clean(line), file=self.stderr, flush=True)
+
     def detail(self, line: str) -> None:
         """Say something on stderr, where more was asked for."""
         if self.verbosity > 0:
@@ -65,7 +69,7 @@ class Terminal:
                 print(clean(part), file=self.stdout)
 
     def _print_table(self, table: Table) -> None:
-        if not _is_rich(self.stdout):
+        if not is_interactive(self.stdout):
             print(*table.plain_lines(), sep="\n", file=self.stdout)
             return
         # Costs more than a whole offline run, so only where someone is looking.
@@ -74,7 +78,8 @@ class Terminal:
         Console(file=self.stdout, highlight=False).print(table.for_rich())
 
 
-def _is_rich(stream: TextIO) -> bool:
+def is_interactive(stream: TextIO) -> bool:
+    """Whether someone looks at this stream as it is written, or asked for it to look so."""
     if os.environ.get("TERM") == "dumb":
         return False
     return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))

@@ -1,0 +1,91 @@
+"""How far the work is: a bar on a terminal, a line every few seconds elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from .terminal import Terminal, is_interactive
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+class Progress:
+    """Counts units of work and says on stderr how fast it goes and how long it will take.
+
+    Args:
+        terminal: where to say it; a quiet one hears nothing.
+        label: what is counted, e.g. `answers`.
+        total: how many there are; `None` where that is not known.
+        now: the clock, in seconds; injected by tests.
+    """
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        label: str,
+        total: int | None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._terminal = terminal
+        self._label = label
+        self._total = total
+        self._now = now
+        self._done = 0
+        self._begun = self._said = now()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        if self._terminal.verbosity >= 0 and is_interactive(self._terminal.stderr):
+            self._bar, self._task = _rich_bar(self._terminal, self._label, self._total)
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _exception: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, count: int = 1) -> None:
+        """Count `count` more units as done."""
+        self._done += count
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done)
+        elif self._now() - self._said >= _SECONDS_BETWEEN_LINES:
+            self._said = self._now()
+            self._terminal.say(self.line())
+
+    def line(self) -> str:
+        """Return the state of the work as one line of plain text."""
+        elapsed = max(self._now() - self._begun, 1e-9)
+        rate = self._done / elapsed
+        if self._total is None:
+            return f"{self._label}: {self._done} done, {rate:.1f}/s"
+        share = f"{self._done} of {self._total}"
+        if not self._done:
+            return f"{self._label}: {share}"
+        left = (self._total - self._done) / rate
+        return f"{self._label}: {share}, {rate:.1f}/s, {left:.0f} s left"
+
+
+def _rich_bar(terminal: Terminal, label: str, total: int | None) -> tuple[Any, Any]:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import Progress as RichProgress  # noqa: PLC0415
+
+    bar = RichProgress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}" if total else "{task.completed:.0f}"),
+        TimeRemainingColumn(),
+        console=Console(file=terminal.stderr, highlight=False),
+        transient=True,
+    )
+    return bar, bar.add_task(label, total=total)
