@@ -133,7 +133,7 @@ def decide(
         raise SelectorError(f"{call}: returns what cannot be right: {text}") from error
 
 
-def policy_arguments(policy: PolicySpec) -> dict[str, float | int]:
+def policy_arguments(policy: PolicySpec) -> dict[str, Any]:
     """The selector's keyword arguments that a policy states; the rest keep their defaults."""
     weights = policy.weights
     arguments: dict[str, float | int | None] = {

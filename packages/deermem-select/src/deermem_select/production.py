@@ -153,6 +153,7 @@ def _execute(source: bytes, path: Path, name: str) -> ModuleType:
     """Execute the very bytes that were hashed; nothing is cached and no module stays behind."""
     module = ModuleType(name)
     module.__file__ = str(path)
+    module.__package__ = ""  # belongs to no package, so that relative imports fail
     alone = _Alone()
     sys.modules[name] = module  # dataclasses look their own module up
     sys.meta_path.insert(0, alone)
