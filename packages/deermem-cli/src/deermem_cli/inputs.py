@@ -23,7 +23,7 @@ def deerflow_path(arguments: argparse.Namespace) -> Path | None:
     try:
         return Path(named).expanduser() if named else None
     except RuntimeError as exc:
-        raise SelectorError(f"{named}: {exc}; give the checkout's whole path") from exc
+        raise SelectorError(f"{named}: no such home folder; give the whole path") from exc
 
 
 def read_protocol(arguments: argparse.Namespace) -> Protocol:

@@ -75,7 +75,11 @@ class Terminal:
         # Costs more than a whole offline run, so only where someone is looking.
         from rich.console import Console  # noqa: PLC0415
 
-        Console(file=self.stdout, highlight=False).print(table.for_rich())
+        console = Console(file=self.stdout, highlight=False)
+        if table.rich_width > console.width:
+            print(*table.stacked_lines(console.width), sep="\n", file=self.stdout)
+        else:
+            console.print(table.for_rich())
 
 
 def is_interactive(stream: TextIO) -> bool:
