@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from deermem_data import Case, Protocol
 from deermem_select import Provenance, Selector, decide
 
