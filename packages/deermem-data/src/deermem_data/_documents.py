@@ -61,6 +61,10 @@ def _parse_json(path: Path, text: str) -> object:
         raise ProtocolError(
             f"{path}: line {exc.lineno}, column {exc.colno}: not JSON: {exc.msg}"
         ) from exc
+    except ProtocolError:
+        raise
+    except ValueError as exc:  # Python's bound on the digits of a whole number
+        raise ProtocolError(f"{path}: a number has too many digits") from exc
     except RecursionError as exc:
         raise ProtocolError(f"{path}: nested too deep for a protocol file") from exc
 

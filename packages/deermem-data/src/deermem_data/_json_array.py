@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -13,30 +14,40 @@ from .errors import DatasetError
 
 _CHUNK = 1 << 19
 _SPACE = re.compile(r"[ \t\n\r]*")
+# What may stand at the end of a file that was cut off inside a word or a number.
+_HALF_TOKEN = re.compile(r"[\w.+\\-]*\s*")
+# The numbers that Python's reader takes or refuses without saying where, and what to step over.
+_STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|(?P<number>NaN|-?Infinity|-?\d+)', re.DOTALL)
 
 
-def iter_array(path: Path, stream: BinaryIO, see: Callable[[bytes], object]) -> Iterator[object]:
+def iter_array(
+    path: Path, stream: BinaryIO, see: Callable[[bytes], object], *, chunk_size: int = _CHUNK
+) -> Iterator[object]:
     """Yield the elements of the JSON array in `stream`, in order.
 
     Args:
         path: the file's name, for messages.
         stream: the file, open for reading bytes.
         see: told every chunk of bytes, in order (a hash's `update`).
+        chunk_size: how many bytes to read at a time, at least.
 
     Raises:
         DatasetError: not UTF-8, a byte order mark, not JSON (with line and column), not an
             array, or cut off.
     """
-    return _ArrayReader(path, stream, see).elements()
+    return _ArrayReader(path, stream, see, chunk_size).elements()
 
 
 class _ArrayReader:
     """A window of decoded text over the file; `_at` is the next character to look at."""
 
-    def __init__(self, path: Path, stream: BinaryIO, see: Callable[[bytes], object]) -> None:
+    def __init__(
+        self, path: Path, stream: BinaryIO, see: Callable[[bytes], object], chunk_size: int
+    ) -> None:
         self._path = path
         self._stream = stream
         self._see = see
+        self._chunk_size = chunk_size
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._scan = json.JSONDecoder(parse_constant=_no_constant).raw_decode
         self._text = ""
@@ -47,11 +58,13 @@ class _ArrayReader:
         self._column = 1
 
     def elements(self) -> Iterator[object]:
-        self._fill()
-        if self._text.startswith("\ufeff"):
+        first = self._next()
+        if first == "\ufeff":
             self._fail("begins with a byte order mark; save it as UTF-8 without one")
-        if self._next() != "[":
-            self._fail("not a list of records")
+        if not first:
+            self._fail("is empty; expected a list of records")
+        if first != "[":
+            self._fail_at(f"not a list of records: expected '[', found {first!r}", self._at)
         self._at += 1
         if self._next() == "]":
             self._at += 1
@@ -87,30 +100,45 @@ class _ArrayReader:
                 value, end = self._scan(self._text, self._at)
             except json.JSONDecodeError as exc:
                 if self._is_fault(exc) or not self._fill():
-                    cut_off = self._ended and exc.pos >= len(self._text) - 1
-                    reason = "cut off: " if cut_off else "not JSON: "
+                    reason = "cut off: " if self._is_cut_off(exc) else "not JSON: "
                     self._fail_at(reason + exc.msg, exc.pos)
             except RecursionError:
                 self._fail_at("nested too deep for a data set", self._at)
-            except ValueError as exc:
-                self._fail_at(f"not JSON: {exc}", self._at)
+            except ValueError:
+                self._fail_number()
             else:
-                # A bare number at the window's end may go on in the next chunk.
-                if end < len(self._text) or not self._fill():
+                # A bare number at the window's end may go on in the next chunk, as in 1 and e+9.
+                if end < len(self._text) - 2 or not self._fill():
                     self._at = end
                     return value
 
     def _is_fault(self, exc: json.JSONDecodeError) -> bool:
         """Whether more text could not mend this: it is neither a cut string nor at the end."""
-        cut_string = exc.msg.startswith("Unterminated string")
         near_end = exc.pos >= len(self._text) - 16
-        return self._ended or not (cut_string or near_end)
+        return self._ended or not (_is_unterminated(exc) or near_end)
+
+    def _is_cut_off(self, exc: json.JSONDecodeError) -> bool:
+        half_token = _HALF_TOKEN.fullmatch(self._text, exc.pos)
+        return self._ended and bool(_is_unterminated(exc) or half_token)
+
+    def _fail_number(self) -> NoReturn:
+        """Fail at the number that the reader has just refused."""
+        limit = sys.get_int_max_str_digits()
+        for match in _STRING_OR_NUMBER.finditer(self._text, self._at):
+            number = match["number"]
+            if number and number[-1].isdigit() and limit and len(number.lstrip("-")) > limit:
+                self._fail_at(
+                    f"not JSON: a whole number of more than {limit} digits", match.start()
+                )
+            if number and not number[-1].isdigit():
+                self._fail_at(f"not JSON: {number} is not a number", match.start())
+        self._fail_at("not JSON: not a number", self._at)
 
     def _fill(self) -> bool:
         """Drop what was read, append the next chunk; return whether there was one."""
         if self._ended:
             return False
-        chunk = self._stream.read(max(_CHUNK, len(self._text) - self._at))
+        chunk = self._stream.read(max(self._chunk_size, len(self._text) - self._at))
         self._see(chunk)
         self._ended = not chunk
         try:
@@ -136,6 +164,10 @@ class _ArrayReader:
 
     def _fail(self, reason: str) -> NoReturn:
         raise DatasetError(f"{self._path}: {reason}")
+
+
+def _is_unterminated(exc: json.JSONDecodeError) -> bool:
+    return exc.msg.startswith("Unterminated string")
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,10 +15,14 @@ from typing import Any, Literal, NewType, TypeVar, get_args
 
 import attrs
 import cattrs
-from cattrs.errors import ForbiddenExtraKeysError
+from cattrs.errors import (
+    ClassValidationError,
+    ForbiddenExtraKeysError,
+    IterableValidationError,
+)
 from cattrs.gen import make_dict_structure_fn, make_mapping_structure_fn
-from cattrs.v import transform_error
 
+from .artifacts import is_encodable
 from .errors import ProtocolError
 
 T = TypeVar("T")
@@ -36,18 +41,37 @@ _FILE_ID = re.compile(r"[A-Za-z0-9._-]+")
 _MAX_ID = 120  # two ids, a policy and a suffix stay below the 255 bytes of a file name
 
 
+# A key below the object ("" for the object itself) and what is wrong there.
+Fault = tuple[str, str]
+# Rules over several keys are looked at one by one, so that a wrong key hides no rule of the others.
+Rules = tuple[Callable[[], Fault | None], ...]
+
+
 class Faults(ValueError):  # noqa: N818  (several, not one error)
-    """Several faults of one object, each a sentence of its own."""
+    """What is wrong with one object whose keys are each as they should be."""
 
-    def __init__(self, faults: list[str]) -> None:
-        super().__init__("; ".join(faults))
+    def __init__(self, faults: list[Fault]) -> None:
+        self.faults = faults
+        super().__init__("; ".join(f"{key}: {text}" if key else text for key, text in faults))
 
 
-def raise_faults(*faults: str | None) -> None:
-    """Raise the faults that are not `None`, together; do nothing where there are none."""
-    found = [fault for fault in faults if fault]
-    if found:
-        raise Faults(found)
+class Ruled:
+    """A class whose `rules` hold for every instance."""
+
+    __slots__ = ()
+
+    def __attrs_post_init__(self) -> None:
+        if found := [fault for rule in self.rules() if (fault := rule())]:
+            raise Faults(found)
+
+    def rules(self) -> Rules:
+        """The rules over several keys; each gives a fault, or `None` where it holds."""
+        raise NotImplementedError
+
+
+def fault_if(wrong: bool, key: str, text: str) -> Fault | None:
+    """Return the fault where there is one."""
+    return (key, text) if wrong else None
 
 
 def is_file_id(value: str) -> bool:
@@ -64,25 +88,37 @@ def structure(document: object, cls: type[T], path: Path) -> T:
     try:
         return _converter().structure(document, cls)
     except (cattrs.BaseValidationError, ValueError, TypeError) as exc:
-        lines = [
-            _as_line(text) for text in transform_error(exc, path="$", format_exception=_describe)
-        ]
-        raise ProtocolError("\n".join(f"{path}: {line}" for line in lines)) from exc
+        lines = [f"{path}: {key or 'top level'}: {text}" for key, text in _faults(exc, "")]
+        raise ProtocolError("\n".join(lines)) from exc
 
 
-def _as_line(text: str) -> str:
-    fault, _, where = text.rpartition(" @ ")
-    key = where.removeprefix("$").removeprefix(".").replace("['", ".").replace("']", "")
-    return f"{key.removeprefix('.') or 'top level'}: {fault}"
-
-
-def _describe(exc: BaseException, _type: type | None) -> str:
-    if isinstance(exc, ForbiddenExtraKeysError):
+def _faults(exc: BaseException, where: str) -> Iterator[Fault]:
+    """Walk a nest of structuring errors; `where` is the key path so far."""
+    if isinstance(exc, ClassValidationError):
+        named, others = exc.group_exceptions()
+        for inner, note in named:
+            yield from _faults(inner, _below(where, note.name))
+        for inner in others:
+            yield from _faults(inner, where)
+    elif isinstance(exc, IterableValidationError):
+        for inner, index in exc.group_exceptions()[0]:
+            at = index.index
+            yield from _faults(inner, f"{where}[{at}]" if _is_int(at) else _below(where, str(at)))
+    elif isinstance(exc, ForbiddenExtraKeysError):
         known = [attribute.name for attribute in attrs.fields(exc.cl)] if exc.cl else []
-        return "; ".join(_unknown_key(key, known) for key in sorted(map(str, exc.extra_fields)))
-    if isinstance(exc, KeyError):
-        return "the key is missing"
-    return str(exc) or type(exc).__name__
+        for key in sorted(map(str, exc.extra_fields)):
+            yield where, _unknown_key(key, known)
+    elif isinstance(exc, Faults):
+        for key, text in exc.faults:
+            yield _below(where, key), text
+    elif isinstance(exc, KeyError):
+        yield where, "the key is missing"
+    else:
+        yield where, str(exc)
+
+
+def _below(where: str, key: str) -> str:
+    return f"{where}.{key}" if where and key else where or key
 
 
 def _unknown_key(key: str, known: list[str]) -> str:
@@ -108,6 +144,7 @@ def _to_str(value: object, _: object = None) -> str:
 
 def _to_text(value: object, _: object = None) -> Text:
     _require(isinstance(value, str) and bool(value.strip()), "text that is not blank", value)
+    _require(is_encodable(str(value)), "text without half a surrogate pair", value)
     return Text(str(value))
 
 
@@ -179,9 +216,12 @@ def _to_datetime(value: object, _: object = None) -> datetime:
     expected = "a UTC time such as 2026-08-13T00:00:00Z"
     _require(isinstance(value, str) and value.endswith("Z"), expected, value)
     try:
-        return datetime.strptime(str(value), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+        moment = datetime.strptime(str(value), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
         raise ValueError(f"expected {expected}, found {_found(value)}") from None
+    # Facts are dated back from it.
+    _require(moment.year >= 1970, f"{expected}, in 1970 or later", value)
+    return moment
 
 
 def _literal_hook(value: object, literal: Any) -> Any:
@@ -245,7 +285,37 @@ def _dict_hook(cls: Any, converter: cattrs.Converter) -> _Hook:
 
 
 def _class_hook(cls: Any, converter: cattrs.Converter) -> _Hook:
-    return _require_mapping(make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True))
+    structured = make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True)
+
+    def hook(value: Any, _: Any) -> Any:
+        try:
+            return structured(value, cls)
+        except ClassValidationError as exc:
+            if faults := _rules_of_the_rest(exc, value, cls, converter):
+                raise exc.derive([*exc.exceptions, Faults(faults)]) from exc
+            raise
+
+    return _require_mapping(hook)
+
+
+def _rules_of_the_rest(
+    exc: ClassValidationError, value: dict[str, Any], cls: Any, converter: cattrs.Converter
+) -> list[Fault]:
+    """Return what the rules find in an object some of whose keys are wrong."""
+    wrong = {note.name for _, note in exc.group_exceptions()[0]}
+    made = any(isinstance(inner, Faults) for inner in exc.exceptions)
+    if made or not issubclass(cls, Ruled):
+        return []
+    partial_object = object.__new__(cls)
+    for attribute in attrs.fields(cls):
+        if attribute.name in value and attribute.name not in wrong:
+            structured = converter.structure(value[attribute.name], attribute.type)
+            object.__setattr__(partial_object, attribute.name, structured)
+    found = []
+    for rule in partial_object.rules():
+        with contextlib.suppress(AttributeError):  # it needs a key that is wrong
+            found.append(rule())
+    return [fault for fault in found if fault]
 
 
 def _require_mapping(inner: _Hook) -> _Hook:

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -75,27 +75,33 @@ def as_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
+def is_encodable(text: str) -> bool:
+    """Whether `text` can be written as UTF-8: JSON may escape half a surrogate pair, alone."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def stage_file(folder: Path, name: str, data: bytes) -> Path:
     """Write `data`, flushed to disk, under a temporary name beside its target."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder)
-    path = Path(temporary)
-    try:
-        with os.fdopen(handle, "wb") as stream:
+    path = folder / temporary_name(name)
+    # Not `mkstemp`: its files are for their owner alone, while an open file takes the umask's mode.
+    with path.open("xb") as stream:
+        try:
             stream.write(data)
             stream.flush()
-            os.fchmod(stream.fileno(), ordinary_mode(0o666))
             os.fsync(stream.fileno())
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
     return path
 
 
-def ordinary_mode(mode: int) -> int:
-    """Return `mode` under the process's umask, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mode & ~mask
+def temporary_name(name: str) -> str:
+    """Return a hidden name, like no other, for what will be called `name`."""
+    return f".{name[:40]}.{secrets.token_hex(8)}.tmp"
 
 
 def sync_folder(folder: Path) -> None:

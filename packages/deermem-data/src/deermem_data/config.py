@@ -9,18 +9,21 @@ from attrs import frozen
 from ._structure import (
     Count,
     EnvironmentName,
+    Fault,
     FileId,
     Fraction,
     Positive,
+    Ruled,
+    Rules,
     Sha256,
     Size,
     Text,
-    raise_faults,
+    fault_if,
 )
 
 
 @frozen
-class DatasetPin:
+class DatasetPin(Ruled):
     """Which data set: where it is published and the SHA-256 of its bytes."""
 
     repository: Text
@@ -28,16 +31,19 @@ class DatasetPin:
     filename: Text
     sha256: Sha256
 
-    def __attrs_post_init__(self) -> None:
-        raise_faults(
-            f"filename: expected a bare file name, found {self.filename!r}"
-            if "/" in self.filename or "\\" in self.filename
-            else None
+    def rules(self) -> Rules:
+        """A bare name: it is looked for in a folder."""
+        return (
+            lambda: fault_if(
+                "/" in self.filename or "\\" in self.filename,
+                "filename",
+                f"expected a bare file name, found {self.filename!r}",
+            ),
         )
 
 
 @frozen
-class PoolSpec:
+class PoolSpec(Ruled):
     """How many facts a case has, how many may stay, and where distractors come from.
 
     Lengths are counted in characters of the rendered evidence; both bounds are inclusive.
@@ -54,54 +60,68 @@ class PoolSpec:
     offset_namespace: Text
     fact_order: Literal["fact-id"]
 
-    def __attrs_post_init__(self) -> None:
-        too_large = [capacity for capacity in self.capacities if capacity >= self.size]
-        low, high = self.distractor_min_evidence_chars, self.distractor_max_evidence_chars
-        raise_faults(
-            f"size: expected distractors + 1 support fact = {self.distractors + 1}, "
-            f"found {self.size}"
-            if self.size != self.distractors + 1
-            else None,
-            f"capacities: expected each below the pool size {self.size}, found {too_large}"
-            if too_large
-            else None,
-            f"capacities: expected at least one, each once, found {list(self.capacities)}"
-            if not self.capacities or len(set(self.capacities)) < len(self.capacities)
-            else None,
-            f"qa_capacity: expected one of the capacities {list(self.capacities)}, "
-            f"found {self.qa_capacity}"
-            if self.qa_capacity not in self.capacities
-            else None,
-            f"distractor_bank_size: expected at least the {self.distractors} distractors of a "
-            f"case, found {self.distractor_bank_size}"
-            if self.distractor_bank_size < self.distractors
-            else None,
-            "distractor_types: expected at least one, each once, found "
-            f"{list(self.distractor_types)}"
-            if not self.distractor_types
-            or len(set(self.distractor_types)) < len(self.distractor_types)
-            else None,
-            f"distractor_max_evidence_chars: expected at least the minimum {low}, found {high}"
-            if high < low
-            else None,
+    def rules(self) -> Rules:
+        """Sizes, capacities and bounds fit each other."""
+        return (
+            lambda: fault_if(
+                self.size != self.distractors + 1,
+                "size",
+                f"expected distractors + 1 support fact = {self.distractors + 1}, "
+                f"found {self.size}",
+            ),
+            self._capacities_below_size,
+            lambda: fault_if(
+                not self.capacities or len(set(self.capacities)) < len(self.capacities),
+                "capacities",
+                f"expected at least one, each once, found {list(self.capacities)}",
+            ),
+            lambda: fault_if(
+                self.qa_capacity not in self.capacities,
+                "qa_capacity",
+                f"expected one of the capacities {list(self.capacities)}, found {self.qa_capacity}",
+            ),
+            lambda: fault_if(
+                self.distractor_bank_size < self.distractors,
+                "distractor_bank_size",
+                f"expected at least the {self.distractors} distractors of a case, "
+                f"found {self.distractor_bank_size}",
+            ),
+            lambda: fault_if(
+                not self.distractor_types
+                or len(set(self.distractor_types)) < len(self.distractor_types),
+                "distractor_types",
+                f"expected at least one, each once, found {list(self.distractor_types)}",
+            ),
+            lambda: fault_if(
+                self.distractor_max_evidence_chars < self.distractor_min_evidence_chars,
+                "distractor_max_evidence_chars",
+                f"expected at least the minimum {self.distractor_min_evidence_chars}, "
+                f"found {self.distractor_max_evidence_chars}",
+            ),
         )
+
+    def _capacities_below_size(self) -> Fault | None:
+        found = [capacity for capacity in self.capacities if capacity >= self.size]
+        text = f"expected each below the pool size {self.size}, found {found}"
+        return fault_if(bool(found), "capacities", text)
 
 
 @frozen
-class PolicyWeights:
+class PolicyWeights(Ruled):
     """The share of each signal in a fact's score; they sum to 1."""
 
     confidence: Fraction
     confirmation: Fraction
     access: Fraction
 
-    def __attrs_post_init__(self) -> None:
+    def rules(self) -> Rules:
+        """They sum to 1."""
+        return (self._sum_to_one,)
+
+    def _sum_to_one(self) -> Fault | None:
         total = math.fsum((self.confidence, self.confirmation, self.access))
-        raise_faults(
-            f"expected weights that sum to 1, found a sum of {total!r}"
-            if not math.isclose(total, 1.0, abs_tol=1e-9)
-            else None
-        )
+        text = f"expected weights that sum to 1, found a sum of {total!r}"
+        return fault_if(not math.isclose(total, 1.0, abs_tol=1e-9), "", text)
 
 
 @frozen
@@ -128,7 +148,7 @@ class PromptPin:
 
 
 @frozen
-class QASpec:
+class QASpec(Ruled):
     """How answers are asked for. `timeout_seconds` is whole seconds per call."""
 
     answer_prompt: PromptPin
@@ -144,32 +164,38 @@ class QASpec:
     max_attempts: Count
     workers: Count
 
-    def __attrs_post_init__(self) -> None:
-        raise_faults(
-            f"temperature: expected 0 or more, found {self.temperature}"
-            if self.temperature < 0
-            else None
+    def rules(self) -> Rules:
+        """A temperature is not negative."""
+        return (
+            lambda: fault_if(
+                self.temperature < 0,
+                "temperature",
+                f"expected 0 or more, found {self.temperature}",
+            ),
         )
 
 
 @frozen
-class StatisticsSpec:
+class StatisticsSpec(Ruled):
     """The pinned bootstrap: seed, number of resamples, and 1 minus the confidence level."""
 
     bootstrap_seed: Size
     bootstrap_iterations: Count
     alpha: Fraction
 
-    def __attrs_post_init__(self) -> None:
-        raise_faults(
-            f"alpha: expected a number between 0 and 1, found {self.alpha}"
-            if not 0.0 < self.alpha < 1.0
-            else None
+    def rules(self) -> Rules:
+        """Neither bound of alpha makes sense."""
+        return (
+            lambda: fault_if(
+                not 0.0 < self.alpha < 1.0,
+                "alpha",
+                f"expected a number between 0 and 1, found {self.alpha}",
+            ),
         )
 
 
 @frozen
-class ProtocolConfig:
+class ProtocolConfig(Ruled):
     """Everything a config file states.
 
     `policies` maps a label to a policy, in the file's order, which is the order of every run.
@@ -187,10 +213,11 @@ class ProtocolConfig:
     statistics: StatisticsSpec
     known_selectors: tuple[Sha256, ...] = ()
 
-    def __attrs_post_init__(self) -> None:
+    def rules(self) -> Rules:
+        """There is a policy, and none twice."""
+        return (self._each_policy_once,)
+
+    def _each_policy_once(self) -> Fault | None:
         names = [spec.policy for spec in self.policies.values()]
-        raise_faults(
-            f"policies: expected at least one, each policy once, found {names}"
-            if not names or len(set(names)) < len(names)
-            else None
-        )
+        text = f"expected at least one, each policy once, found {names}"
+        return fault_if(not names or len(set(names)) < len(names), "policies", text)

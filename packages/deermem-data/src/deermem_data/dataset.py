@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from attrs import frozen
 
@@ -73,6 +74,13 @@ def _mismatch(found: str, protocol: Protocol) -> str:
     )
 
 
+def _record(path: Path, number: int, row: dict[str, Any]) -> Record:
+    try:
+        return Record.from_row(row)
+    except ValueError as exc:
+        raise DatasetError(f"{path}: record {number}: {exc}") from exc
+
+
 def _read(
     path: Path, rows: Iterator[object], protocol: Protocol
 ) -> tuple[int, dict[str, tuple[Record, ...]], tuple[Record, ...]]:
@@ -97,7 +105,7 @@ def _read(
             )
         if checked["question_type"] not in wanted:
             continue
-        record = Record.from_row(checked)
+        record = _record(path, number, checked)
         if is_official_candidate(record, rule):
             selected[record.question_type].offer(record)
         elif is_bank_candidate(record, pool):

@@ -45,8 +45,8 @@ def build_pool(
 ) -> tuple[tuple[Fact, ...], Usage]:
     """Return a case's facts, sorted by id, and the usage of its hot facts by fact id.
 
-    The order is a contract: selectors break ties by input order, so that distractors keep their
-    draw order and the support fact comes last.
+    The order is a contract: selectors break ties by input order, so that up to ten distractors
+    keep their draw order (ids are text: `_10_` sorts before `_2_`) and the support fact is last.
     """
     support_id = support_fact_id(case_id)
     drawn = [

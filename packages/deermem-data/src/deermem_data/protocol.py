@@ -25,6 +25,8 @@ HISTORICAL_PROTOCOL = "pr4789-reproduction-v1"
 
 # Where a deer-flow checkout keeps the historical protocol's folder (design: the protocol).
 _BENCHMARK_FOLDER = Path("backend/scripts/benchmark/deermem_eviction")
+
+# The keys that tell a manifest's kind, however wrong the rest of it is.
 _OFFICIAL_KEYS = {"selection", "scenarios", "scenario_order", "loss_ranks"}
 _SYNTHETIC_KEYS = {"cases", "scenario"}
 
@@ -127,7 +129,7 @@ def load_protocol(
     protocol = _read(files)
     if pinned:
         _require_pins(protocol)
-    return evolve(protocol, standing=_standing(protocol))
+    return _with_standing(protocol)
 
 
 def historical_pins() -> ProtocolHashes:
@@ -143,7 +145,7 @@ def _historical() -> dict[str, dict[str, str]]:
 
 def _find_folder(source: str | Path, deerflow: Path | None) -> tuple[Path, bool]:
     """Return the folder, and whether its parts must be the pinned ones."""
-    if source == HISTORICAL_PROTOCOL:
+    if str(source) == HISTORICAL_PROTOCOL:
         return _benchmark_folder(deerflow), True
     if str(source) in shipped_protocols():
         return specs_folder() / "protocols" / str(source), False
@@ -167,7 +169,8 @@ def _benchmark_folder(deerflow: Path | None) -> Path:
     if deerflow is None:
         raise ProtocolError(f"{HISTORICAL_PROTOCOL}: no deer-flow checkout is known; {remedy}")
     # The same three folders are accepted here as for the selector: root, backend, harness.
-    for root in (deerflow, deerflow.parent, deerflow.parent.parent.parent):
+    inside = deerflow.absolute()
+    for root in (inside, inside.parent, inside.parent.parent.parent):
         if (root / _BENCHMARK_FOLDER).is_dir():
             return root / _BENCHMARK_FOLDER
     raise ProtocolError(f"{deerflow / _BENCHMARK_FOLDER}: not there; {remedy}")
@@ -177,7 +180,7 @@ def _find_files(folder: Path, given: dict[str, Path | None]) -> ProtocolFiles:
     config = given["config"] or _only_config(folder)
     official, synthetic = given["official_manifest"], given["synthetic_manifest"]
     if official is None or synthetic is None:
-        found = _classified_manifests(folder)
+        found = _kinds_of_manifests(folder)
         official = official or _only_manifest(folder, found, "official", _OFFICIAL_KEYS)
         synthetic = synthetic or _only_manifest(folder, found, "synthetic", _SYNTHETIC_KEYS)
     return ProtocolFiles(config, official, synthetic)
@@ -197,16 +200,21 @@ def _only_config(folder: Path) -> Path:
     )
 
 
-def _classified_manifests(folder: Path) -> dict[Path, set[str]]:
+def _kinds_of_manifests(folder: Path) -> dict[Path, str]:
     found = {}
     for path in sorted((folder / "manifests").glob("*.json")):
         document = parse_document(path, read_bytes(path, ProtocolError))
-        found[path] = set(document) if isinstance(document, dict) else set()
+        keys = set(document) if isinstance(document, dict) else set()
+        official, synthetic = len(keys & _OFFICIAL_KEYS), len(keys & _SYNTHETIC_KEYS)
+        if official > synthetic:
+            found[path] = "official"
+        elif synthetic:
+            found[path] = "synthetic"
     return found
 
 
-def _only_manifest(folder: Path, found: dict[Path, set[str]], kind: str, keys: set[str]) -> Path:
-    paths = [path for path, have in found.items() if have & keys]
+def _only_manifest(folder: Path, found: dict[Path, str], kind: str, keys: set[str]) -> Path:
+    paths = [path for path in found if found[path] == kind]
     if len(paths) == 1:
         return paths[0]
     names = ", ".join(path.name for path in paths) or "none"
@@ -254,7 +262,7 @@ def _prompt(
     path = files.folder / pin.path
     where = f"{files.config}: qa.answer_prompt"
     try:
-        if not path.resolve().is_relative_to(files.folder.resolve()):
+        if not _is_inside(path, files.folder):
             raise ProtocolError(
                 f"{where}.path: expected a path inside {files.folder}, found {pin.path!r}"
             )
@@ -269,6 +277,14 @@ def _prompt(
     except ProtocolError as exc:
         faults.append(str(exc))
         return None, ""
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether the path stays in the folder, links followed."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL
+        return False
 
 
 def _disagreements(
@@ -295,12 +311,13 @@ def _disagreements(
         for rank in sorted(set(official.loss_ranks)):
             if fault := SCENARIOS[name].fault(rank, pool.distractors):
                 yield f"{files.official_manifest}: loss_ranks: {name}: {fault}"
-    official_ids = {case_id for group in official.scenarios.values() for case_id in group}
+    # File names may fold case.
+    official_ids = {case_id.lower() for group in official.scenarios.values() for case_id in group}
     for index, case in enumerate(synthetic.cases):
         where = f"{files.synthetic_manifest}: cases[{index}]"
         if fault := SCENARIOS[synthetic.scenario].fault(case.loss_rank, pool.distractors):
             yield f"{where}.loss_rank: {fault}"
-        if case.case_id in official_ids:
+        if case.case_id.lower() in official_ids:
             yield f"{where}.case_id: {case.case_id!r} is an official case too"
 
 
@@ -323,9 +340,18 @@ def _require_pins(protocol: Protocol) -> None:
         raise ProtocolError("\n".join(changed))
 
 
-def _standing(protocol: Protocol) -> Standing:
-    if protocol.protocol_id == _historical()["protocol"]["protocol_id"]:
-        return "historical" if protocol.hashes == historical_pins() else "historical-changed"
-    folder = protocol.files.folder.resolve()
-    shipped = folder.parent == (specs_folder() / "protocols").resolve()
-    return "shipped" if shipped else "custom"
+def _with_standing(protocol: Protocol) -> Protocol:
+    historical = _historical()
+    if protocol.protocol_id == historical["protocol"]["protocol_id"]:
+        if protocol.hashes != historical_pins():
+            return evolve(protocol, standing="historical-changed")
+        # The historical config has no key for it.
+        known = (historical["selectors"]["production"],)
+        return evolve(protocol, standing="historical", known_selectors=known)
+    files = protocol.files
+    shipped = specs_folder().resolve() / "protocols"
+    parts = (files.config, files.official_manifest, files.synthetic_manifest)
+    folders = {path.resolve().parent.parent for path in parts}
+    if len(folders) == 1 and folders.pop().parent == shipped:
+        return evolve(protocol, standing="shipped")
+    return protocol

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import fields, frozen
 
-from .artifacts import as_text
+from .artifacts import as_text, is_encodable
 from .evidence import render_evidence
 
 _HAYSTACK = ("haystack_dates", "haystack_session_ids", "haystack_sessions")
@@ -26,8 +26,12 @@ class Record:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Record:
-        """Make a record of a checked row."""
-        return cls(
+        """Make a record of a checked row.
+
+        Raises:
+            ValueError: a text holds half a surrogate pair, which no file could hold.
+        """
+        record = cls(
             record_id=row["question_id"],
             question_type=row["question_type"],
             question=row["question"],
@@ -35,6 +39,10 @@ class Record:
             question_date=row["question_date"],
             evidence=render_evidence(row),
         )
+        for field in fields(cls):
+            if not is_encodable(getattr(record, field.name)):
+                raise ValueError(f"{field.name}: expected text, found half a surrogate pair in it")
+        return record
 
 
 def check_row(row: object) -> dict[str, Any]:
