@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from attrs import frozen
+
 from deermem_data import AnswerPrompt, Case, Protocol, sha256_hex
 from deermem_select import Decision, Selector, decide
 
@@ -58,9 +59,7 @@ def qa_decisions(
             )
 
 
-def build_tasks(
-    protocol: Protocol, cases: Iterable[Case], selector: Selector
-) -> tuple[Task, ...]:
+def build_tasks(protocol: Protocol, cases: Iterable[Case], selector: Selector) -> tuple[Task, ...]:
     """Return the tasks of a run, case by case, policies in the protocol's order.
 
     Raises:
