@@ -45,7 +45,7 @@ class Grade(Protocol):
         """The rule that decided."""
 
 
-Grader = Callable[[str, str], Grade]
+GradeFunction = Callable[[str, str], Grade]
 
 
 @frozen
@@ -131,7 +131,7 @@ def grade_answers(
     cases: Iterable[Case],
     selector: Selector,
     store: RowStore,
-    grade: Grader,
+    grade: GradeFunction,
     grader_version: str,
 ) -> GradedAnswers:
     """Grade the stored answers of a complete run.

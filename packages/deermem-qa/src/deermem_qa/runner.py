@@ -29,9 +29,9 @@ StopKind = Literal["interrupted", "provider", "storage"]
 class Event:
     """What happened to a task, for a progress display.
 
-    `reused`: stored rows are the answers of `count` tasks, `row_id` the last. `answered`: an answer was got and stored. `failed`: none
-    was got. Before the call: `set-aside`, its file was no row; `other-task`, its file was another
-    request's row. `detail` says more in one line.
+    `reused`: stored rows are the answers of `count` tasks, `row_id` the last of them. `answered`:
+    an answer was got and stored. `failed`: none was got. Before a call: `set-aside`, its file was
+    no row; `other-task`, its file was another request's row. `detail` says more in one line.
     """
 
     kind: EventKind
