@@ -10,6 +10,7 @@ from .identity import (
     Change,
     RunIdentity,
     read_identity,
+    require_belonging,
     require_unchanged,
     run_identity,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "provider_identity",
     "qa_decisions",
     "read_identity",
+    "require_belonging",
     "require_unchanged",
     "row_id_of",
     "run_identity",

@@ -285,16 +285,40 @@ def require_unchanged(folder: Path, stored: RunIdentity, now: RunIdentity) -> No
     Raises:
         RunError: something it is bound to has changed, each named; or it is of schema 2.
     """
-    path = folder / RUN_FILE
-    if stored.schema_version != SCHEMA_VERSION:
-        raise RunError(
-            f"{path}: schema_version {stored.schema_version} does not say which selector and "
-            "endpoint the run was begun with: it can be verified, but neither resumed nor graded; "
-            "name another folder"
-        )
+    _require_current(folder, stored)
     changes = [str(change) for change in stored.changes(now)]
     if changes:
         raise RunError(
-            f"{path}: the run was begun with another {', another '.join(changes)}; "
+            f"{folder / RUN_FILE}: the run was begun with another {', another '.join(changes)}; "
             "undo the change, or name another folder"
+        )
+
+
+def require_belonging(
+    folder: Path, stored: RunIdentity, protocol: Protocol, dataset: Dataset, selector: Selector
+) -> None:
+    """Check that a run was begun with these inputs, whatever its provider.
+
+    Raises:
+        RunError: as `require_unchanged`.
+    """
+    _require_current(folder, stored)
+    now = run_identity(
+        protocol,
+        dataset,
+        selector,
+        stored.document["provider"],
+        created_at=stored.document["created_at"],
+        packages=stored.document["packages"],
+        git=stored.document["git"],
+    )
+    require_unchanged(folder, stored, now)
+
+
+def _require_current(folder: Path, stored: RunIdentity) -> None:
+    if stored.schema_version != SCHEMA_VERSION:
+        raise RunError(
+            f"{folder / RUN_FILE}: schema_version {stored.schema_version} does not say which "
+            "selector and endpoint the run was begun with: it can be verified, but neither "
+            "resumed nor graded; name another folder"
         )
