@@ -99,7 +99,7 @@ class _ArrayReader:
             try:
                 value, end = self._scan(self._text, self._at)
             except json.JSONDecodeError as exc:
-                if self._is_fault(exc) or not self._fill():
+                if self._is_fault(exc):
                     reason = "cut off: " if self._is_cut_off(exc) else "not JSON: "
                     self._fail_at(reason + exc.msg, exc.pos)
             except RecursionError:
@@ -108,9 +108,11 @@ class _ArrayReader:
                 self._fail_number()
             else:
                 # A bare number at the window's end may go on in the next chunk, as in 1 and e+9.
-                if end < len(self._text) - 2 or not self._fill():
+                if end < len(self._text) - 2 or self._ended:
                     self._at = end
                     return value
+            # The window has moved, also where nothing came: look again.
+            self._fill()
 
     def _is_fault(self, exc: json.JSONDecodeError) -> bool:
         """Whether more text could not mend this: it is neither a cut string nor at the end."""
