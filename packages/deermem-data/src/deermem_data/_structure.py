@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import difflib
 import math
-import operator
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NewType, TypeVar, get_args
 
@@ -253,7 +251,8 @@ def _converter() -> cattrs.Converter:
         Positive: _to_positive,
     }
     for cls, hook in hooks.items():
-        converter.register_structure_hook_func(partial(operator.is_, cls), hook)
+        # Not by a predicate: cattrs has hooks of its own for these classes, which would win.
+        converter.register_structure_hook(cls, hook)
     converter.register_structure_hook_func(_is_literal, _literal_hook)
     converter.register_structure_hook_factory(_is_tuple, _tuple_hook)
     converter.register_structure_hook_factory(_is_dict, _dict_hook)
