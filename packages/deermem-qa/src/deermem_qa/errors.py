@@ -22,7 +22,7 @@ class RunError(DeermemError):
     """A run cannot begin or go on: its folder, its identity or its rows do not fit."""
 
 
-class _NoAnswer(Exception):
+class _NoAnswer(Exception):  # noqa: N818  (an outcome, not an error of the caller's)
     """A call that gave no answer.
 
     Attributes:
@@ -39,9 +39,9 @@ class _NoAnswer(Exception):
         return self.reason
 
 
-class CallFailed(_NoAnswer):  # noqa: N818  (an outcome; the run goes on)
+class CallFailed(_NoAnswer):
     """This row has no answer. It is listed, not stored, and asked for again by the next run."""
 
 
-class RunStopped(_NoAnswer):  # noqa: N818  (an outcome; the run can be resumed)
+class RunStopped(_NoAnswer):
     """The endpoint refuses the whole run, or asks to wait longer than the run will."""
