@@ -73,7 +73,7 @@ def test_is_plain_json_without_nan(pairs: list[tuple[bool, bool]]) -> None:
 def test_no_case_at_all_flips() -> None:
     """Equal outcomes: p is 1 both ways, the difference 0 within an interval that has a width."""
     analysis = analyse([(True, True)] * 12 + [(False, False)] * 8)
-    assert (1.0, 1.0) == (analysis["mcnemar"]["p_value"], analysis["midp_mcnemar"]["p_value"])
+    assert (analysis["mcnemar"]["p_value"], analysis["midp_mcnemar"]["p_value"]) == (1.0, 1.0)
     difference = analysis["difference"]
     assert difference["lower"] < 0.0 == difference["difference"] < difference["upper"]
 
@@ -97,7 +97,7 @@ def test_scenarios_are_adjusted_together() -> None:
     p_values = [exact_mcnemar(pairs).p_value for pairs in scenarios.values()]
     expected = list(holm_adjust(p_values).adjusted)
     assert expected == [analyses[name].pop("holm_p_value") for name in scenarios]
-    assert [0.25, 3 / 256, 1.0] == expected
+    assert expected == [0.25, 3 / 256, 1.0]
     for name, pairs in scenarios.items():
         assert analyse_pairs(pairs, seed=1, iterations=50, alpha=0.05) == analyses[name]
 

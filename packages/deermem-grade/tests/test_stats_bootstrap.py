@@ -96,8 +96,8 @@ def test_equals_the_plain_loop_around_powers_of_two(n: int) -> None:
 
 @pytest.mark.parametrize("block", [1, 7, 45, 46, 100, 1000])
 def test_blocks_do_not_show(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However few draws are held at once, also fewer than one resample, the stream goes on."""
-    monkeypatch.setattr(module, "_DRAWS_PER_BLOCK", block)
+    """However few words are held at once, also fewer than a resample needs, it goes on."""
+    monkeypatch.setattr(module, "_WORDS_PER_BLOCK", block)
     pairs = pairs_of(OVERALL)
     assert plain_loop(pairs, 4789, 200, 0.05) == fast(pairs, 4789, 200, 0.05)
 
@@ -109,31 +109,22 @@ def test_more_draws_than_one_block() -> None:
     assert plain_loop(pairs, 5, 400, 0.1) == fast(pairs, 5, 400, 0.1)
 
 
-def test_draws_are_those_of_randrange() -> None:
-    """The numbers themselves, taken in uneven portions."""
-    draws = module._Draws(4789, 45)  # noqa: SLF001
-    rng = random.Random(4789)
-    for count in (1, 10, 0, 700, 3, 2000):
-        assert [rng.randrange(45) for _ in range(count)] == draws.take(count).tolist()
-
-
 def test_does_not_touch_the_global_generators() -> None:
     """Neither Python's nor numpy's own random state moves."""
     random.seed(1)
     np.random.seed(1)
-    before = random.getstate(), np.random.get_state()[1].tolist()  # type: ignore[index, union-attr]
+    before = random.getstate(), np.random.get_state()[1].tolist()  # type: ignore[index]
     fast(pairs_of(OFFICIAL), 1, 50, 0.05)
-    assert before == (random.getstate(), np.random.get_state()[1].tolist())  # type: ignore[index, union-attr]
+    assert before == (random.getstate(), np.random.get_state()[1].tolist())  # type: ignore[index]
 
 
 def test_echoes_its_arguments() -> None:
-    """The result says what it was computed with, in plain types."""
-    result = paired_bootstrap_difference(
-        pairs_of(OFFICIAL), seed=np.int64(7), iterations=np.int32(40), alpha=np.float64(0.1)
-    )
-    assert (40, 7, 40, 0.1) == (result.cases, result.seed, result.iterations, result.alpha)
-    types = [type(getattr(result, name)) for name in ("seed", "iterations", "lower", "upper")]
-    assert [int, int, float, float] == types
+    """The result says what it was computed with, in plain types, also if given numpy's."""
+    numbers: Any = {"seed": np.int64(7), "iterations": np.int32(40), "alpha": np.float64(0.1)}
+    result = paired_bootstrap_difference(pairs_of(OFFICIAL), **numbers)
+    assert (result.cases, result.seed, result.iterations, result.alpha) == (40, 7, 40, 0.1)
+    names = ("seed", "iterations", "alpha", "lower", "upper")
+    assert [int, int, float, float, float] == [type(getattr(result, name)) for name in names]
 
 
 @given(

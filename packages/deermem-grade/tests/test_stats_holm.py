@@ -19,8 +19,8 @@ P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 def test_worked_by_hand() -> None:
     """0.01, 0.04, 0.03, 0.005 times 3, 1, 2, 4; the 0.04 rises to the 0.06 before it."""
     result = holm_adjust([0.01, 0.04, 0.03, 0.005])
-    assert (0.01, 0.04, 0.03, 0.005) == result.p_values
-    assert (0.03, 0.06, 0.06, 0.02) == result.adjusted
+    assert result.p_values == (0.01, 0.04, 0.03, 0.005)
+    assert result.adjusted == (0.03, 0.06, 0.06, 0.02)
 
 
 @given(P_VALUES)
@@ -46,7 +46,7 @@ def test_laws(p_values: list[float], rng: Any) -> None:
 def test_one_p_value_stays() -> None:
     """A family of one needs no adjustment; numpy's numbers become plain ones."""
     result = holm_adjust(np.array([0.125]))
-    assert ((0.125,), (0.125,)) == (result.p_values, result.adjusted)
+    assert (result.p_values, result.adjusted) == ((0.125,), (0.125,))
     assert float is type(result.adjusted[0])
 
 

@@ -16,7 +16,7 @@ def run(code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
-    assert "" == done.stderr
+    assert done.stderr == ""
     return done.stdout
 
 
@@ -30,7 +30,7 @@ def test_import_loads_neither_numpy_nor_scipy() -> None:
         "print(sorted({'numpy', 'scipy'} & set(sys.modules)))\n"
         "s.paired_bootstrap_difference; print('numpy' in sys.modules)"
     )
-    assert "[]\nTrue\n" == run(code)
+    assert run(code) == "[]\nTrue\n"
 
 
 def test_works_without_numpy_where_it_is_not_needed() -> None:
@@ -40,7 +40,7 @@ def test_works_without_numpy_where_it_is_not_needed() -> None:
         "pairs = [(True, False)] + [(False, True)] * 13\n"
         "print(exact_mcnemar(pairs).p_value, midp_mcnemar(pairs).p_value)"
     )
-    assert "0.0018310546875 0.0009765625\n" == run(code)
+    assert run(code) == "0.0018310546875 0.0009765625\n"
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_every_public_callable_cites_and_describes() -> None:
                 for part in ("Source:", "Args:", "Returns:", "Raises:")
                 if part not in documented
             ]
-            assert [] == missing, name
+            assert missing == [], name

@@ -46,7 +46,7 @@ def test_wilson_worked_by_hand() -> None:
     z = 1.959963984540054
     centre, half = (8 + z * z / 2) / (10 + z * z), z * math.sqrt(1.6 + z * z / 4) / (10 + z * z)
     result = wilson_interval(8, 10)
-    assert (8, 10, 0.05, 0.8) == (result.correct, result.cases, result.alpha, result.accuracy)
+    assert (result.correct, result.cases, result.alpha, result.accuracy) == (8, 10, 0.05, 0.8)
     assert (centre - half, centre + half) == pytest.approx((result.lower, result.upper), abs=1e-14)
 
 
@@ -86,7 +86,7 @@ def test_difference_echoes_its_inputs() -> None:
     result = interval(13, 1, 26, alpha=0.1)
     expected = (26, 0, 1, 13, 40, 0.1, 39 / 40 - 27 / 40)
     assert expected == dataclasses.astuple(result)[:7]
-    assert "fay-lumbard-2021" == result.method
+    assert result.method == "fay-lumbard-2021"
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2])

@@ -57,13 +57,13 @@ def test_power_of_the_published_size() -> None:
 def test_power_echoes_its_arguments() -> None:
     """The result says what it was computed for."""
     result = mcnemar_power(20, wins=0.3, losses=0.1, alpha=0.1)
-    assert (20, 0.3, 0.1, 0.1) == (result.cases, result.wins, result.losses, result.alpha)
-    assert 0.3 - 0.1 == result.difference
+    assert (result.cases, result.wins, result.losses, result.alpha) == (20, 0.3, 0.1, 0.1)
+    assert result.difference == 0.3 - 0.1
 
 
 def test_no_flips_no_power() -> None:
     """Where no case can flip, nothing is ever rejected."""
-    assert 0.0 == mcnemar_power(100, wins=0.0).power
+    assert mcnemar_power(100, wins=0.0).power == 0.0
 
 
 @given(
@@ -105,10 +105,10 @@ def test_smallest_detectable_difference_is_where_enumerated_power_crosses(
 def test_six_one_sided_flips_are_the_least_that_can_be_significant() -> None:
     """Of 6 cases all must flip: 0.8 = d**6; of 5 no difference is detectable, p is 1/16 at best."""
     six = smallest_detectable_difference(6)
-    assert 0.8 ** (1 / 6) == pytest.approx(six.difference, abs=1e-8)
+    assert pytest.approx(six.difference, abs=1e-8) == 0.8 ** (1 / 6)
     five = smallest_detectable_difference(5)
-    assert (None, 0.0) == (five.difference, five.reached)
-    assert 0.0625 == exact_mcnemar(PairedTable(0, 0, 0, 5)).p_value
+    assert (five.difference, five.reached) == (None, 0.0)
+    assert exact_mcnemar(PairedTable(0, 0, 0, 5)).p_value == 0.0625
 
 
 def test_unreachable_power_is_none_with_what_is_reached() -> None:
@@ -121,7 +121,7 @@ def test_unreachable_power_is_none_with_what_is_reached() -> None:
 def test_detectable_difference_echoes_its_arguments() -> None:
     """The result says what it was computed for."""
     result = smallest_detectable_difference(30, losses=0.02, alpha=0.1, power=0.9)
-    assert (30, 0.02, 0.1, 0.9) == (result.cases, result.losses, result.alpha, result.power)
+    assert (result.cases, result.losses, result.alpha, result.power) == (30, 0.02, 0.1, 0.9)
     assert 0.9 <= result.reached < 0.9001
 
 

@@ -22,13 +22,13 @@ ROWS: list[tuple[str, str, bool, bool]] = [
 def test_groups_and_sorts_by_id() -> None:
     """Each suite has its own cases, `overall` all of them, sorted by id across sources."""
     suites = by_suite(ROWS)
-    assert ["official", "synthetic", "overall"] == list(suites)
+    assert list(suites) == ["official", "synthetic", "overall"]
     assert [suite.name for suite in suites.values()] == list(suites)
-    assert ("a", "b") == suites["official"].case_ids
-    assert ((True, True), (True, False)) == suites["official"].pairs
-    assert ("aa", "c") == suites["synthetic"].case_ids
-    assert ((False, True), (False, False)) == suites["synthetic"].pairs
-    assert ("a", "aa", "b", "c") == suites["overall"].case_ids
+    assert suites["official"].case_ids == ("a", "b")
+    assert suites["official"].pairs == ((True, True), (True, False))
+    assert suites["synthetic"].case_ids == ("aa", "c")
+    assert suites["synthetic"].pairs == ((False, True), (False, False))
+    assert suites["overall"].case_ids == ("a", "aa", "b", "c")
     expected = ((True, True), (False, True), (True, False), (False, False))
     assert expected == suites["overall"].pairs
 
@@ -41,8 +41,8 @@ def test_order_of_rows_does_not_matter(rows: list[tuple[str, str, bool, bool]]) 
 
 def test_a_suite_without_cases_is_left_out() -> None:
     """One source alone gives its own suite and `overall`, not an empty one."""
-    assert ["official", "overall"] == list(by_suite([ROWS[0]]))
-    assert ["synthetic", "overall"] == list(by_suite([ROWS[1]]))
+    assert list(by_suite([ROWS[0]])) == ["official", "overall"]
+    assert list(by_suite([ROWS[1]])) == ["synthetic", "overall"]
 
 
 def test_outcomes_become_plain_booleans() -> None:

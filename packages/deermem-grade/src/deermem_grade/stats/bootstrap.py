@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from .pairs import Pairs
 
-# Draws held at once; more only costs memory.
-_DRAWS_PER_BLOCK = 1 << 20
+# Random words held at once: few enough to stay in the cache.
+_WORDS_PER_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,46 +96,52 @@ def paired_bootstrap_difference(
 def _resampled_differences(
     outcomes: Sequence[tuple[bool, bool]], seed: int, iterations: int
 ) -> npt.NDArray[np.float64]:
-    cases = len(outcomes)
     # Both outcomes of a case in one number, so that one sum counts both policies' right answers.
     codes = np.array([first + (second << 32) for first, second in outcomes], dtype=np.int64)
-    draws = _Draws(seed, cases)
-    differences = np.empty(iterations, dtype=np.float64)
-    rows = max(1, _DRAWS_PER_BLOCK // cases)
-    for start in range(0, iterations, rows):
-        stop = min(start + rows, iterations)
-        drawn = codes.take(draws.take((stop - start) * cases)).reshape(stop - start, cases)
-        counts = np.einsum("ij->i", drawn)
-        differences[start:stop] = (counts >> 32) / cases - (counts & 0xFFFFFFFF) / cases
+    sums = _resampled_sums(codes, seed, iterations)
+    cases = len(outcomes)
+    differences: npt.NDArray[np.float64] = (sums >> 32) / cases - (sums & 0xFFFFFFFF) / cases
     return differences
 
 
-class _Draws:
-    """The stream of `random.Random(seed).randrange(n)`, many at a time.
+def _resampled_sums(
+    codes: npt.NDArray[np.int64], seed: int, iterations: int
+) -> npt.NDArray[np.int64]:
+    """The sum of n of the n `codes`, drawn with `random.Random(seed).randrange(n)`, per resample.
 
     CPython draws below n by taking the top bits of a 32-bit word, as many as n has, and drawing
     again while they make a number of n or more. numpy's legacy generator, which is frozen, yields
-    the same words from the same state.
+    the same words from the same state; here they are made, sifted and summed a block at a time, in
+    buffers that are kept, because fresh memory costs more than the arithmetic.
     """
+    n = len(codes)
+    generator = _same_stream(random.Random(seed))  # noqa: S311 - pinned by the protocol
+    shift, limit = np.uint32(32 - n.bit_length()), np.uint32(n << (32 - n.bit_length()))
+    accepted = np.empty(_WORDS_PER_BLOCK, dtype=bool)
+    drawn = np.empty(n + _WORDS_PER_BLOCK, dtype=np.uint32)
+    picked = np.empty(n + _WORDS_PER_BLOCK, dtype=np.int64)
+    sums = np.empty(iterations, dtype=np.int64)
+    have = done = 0
+    while done < iterations:
+        words = generator.randint(0, 1 << 32, size=_WORDS_PER_BLOCK, dtype=np.uint32)
+        np.less(words, limit, out=accepted)
+        more = int(np.count_nonzero(accepted))
+        np.compress(accepted, words, out=drawn[have : have + more])
+        have += more
+        rows = min(have // n, iterations - done)
+        used = rows * n
+        indices = np.right_shift(drawn[:used], shift, out=drawn[:used])
+        np.take(codes, indices, out=picked[:used], mode="clip")  # unlike "raise", without a copy
+        np.einsum("ij->i", picked[:used].reshape(rows, n), out=sums[done : done + rows])
+        done += rows
+        drawn[: have - used] = drawn[used:have]
+        have -= used
+    return sums
 
-    def __init__(self, seed: int, n: int) -> None:
-        *key, position = random.Random(seed).getstate()[1]  # noqa: S311 - a pinned generator
-        self._words = np.random.RandomState(0)
-        state = {"key": np.array(key, dtype=np.uint32), "pos": position}
-        self._words.set_state({"bit_generator": "MT19937", "state": state})
-        self._shift = np.uint32(32 - n.bit_length())
-        self._limit = np.uint32(n << (32 - n.bit_length()))
-        self._words_per_draw = 2.0 ** n.bit_length() / n
-        self._left = np.empty(0, dtype=np.uint32)
 
-    def take(self, count: int) -> npt.NDArray[np.uint32]:
-        """The next `count` numbers of the stream."""
-        accepted, have = [self._left], len(self._left)
-        while have < count:
-            wanted = int((count - have) * self._words_per_draw * 1.01) + 64
-            words = self._words.randint(0, 1 << 32, size=wanted, dtype=np.uint32)
-            accepted.append(np.compress(words < self._limit, words))
-            have += len(accepted[-1])
-        words = np.concatenate(accepted)
-        self._left = words[count:].copy()
-        return words[:count] >> self._shift
+def _same_stream(generator: random.Random) -> np.random.RandomState:
+    *key, position = generator.getstate()[1]
+    same = np.random.RandomState(0)
+    state = {"key": np.array(key, dtype=np.uint32), "pos": position}
+    same.set_state({"bit_generator": "MT19937", "state": state})
+    return same
