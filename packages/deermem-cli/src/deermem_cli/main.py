@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import TextIO
 
 from .clean import clean
 from .parser import EXIT_DONE, EXIT_INTERRUPTED, EXIT_WRONG_INPUT, build_parser
@@ -27,14 +28,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of stdout has gone and does not want the rest.
-        _drop_stdout()
+        _drop(sys.stdout)
         return EXIT_DONE
     except OSError as exc:
         # Files are written under names; what has none is the stream.
         where = exc.filename or "standard output"
         _complain(f"deermem: error: {clean(str(where))}: {exc.strerror or exc}")
-        _drop_stdout()
+        _drop(sys.stdout)
         return EXIT_WRONG_INPUT
+    finally:
+        try:
+            sys.stderr.flush()
+        except OSError:
+            _drop(sys.stderr)
     return status
 
 
@@ -83,10 +89,10 @@ def _prepare_streams() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _drop_stdout() -> None:
+def _drop(stream: TextIO) -> None:
     """Send what is still buffered nowhere, so that the flush at exit does not fail again."""
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _complain(*lines: str) -> None:
