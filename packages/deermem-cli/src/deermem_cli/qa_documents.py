@@ -39,6 +39,9 @@ POWER = 0.8
 #: The rules that a stricter grader accepts (design: statistics).
 STRICT_RULES = ("exact", "substring")
 
+# The solvers' own precision is 1e-9 or better.
+_SOLVED_DIGITS = 9
+
 _SUITES = {"longmemeval": "official", "synthetic": "synthetic"}
 _ABSTAINED = {"insufficient", "empty-prediction"}
 
@@ -202,7 +205,9 @@ def _pair_analysis(pair: _Pair, settings: QASettings) -> dict[str, Any]:
     options = {**_bootstrap(settings), "power": POWER}
     return {
         "policies": list(pair.policies),
-        "suites": {name: analyse_pairs(suite.pairs, **options) for name, suite in suites.items()},
+        "suites": {
+            name: _portable(analyse_pairs(suite.pairs, **options)) for name, suite in suites.items()
+        },
         "scenarios": _scenario_analyses(pair, options),
         "discordant": [
             _discordant(first, second)
@@ -221,9 +226,29 @@ def _scenario_analyses(pair: _Pair, options: dict[str, Any]) -> list[dict[str, A
     ordered = sorted(outcomes)
     analyses = analyse_scenarios({"/".join(key): outcomes[key] for key in ordered}, **options)
     return [
-        {"source": source, "scenario": scenario, **analyses[f"{source}/{scenario}"]}
+        {"source": source, "scenario": scenario, **_portable(analyses[f"{source}/{scenario}"])}
         for source, scenario in ordered
     ]
+
+
+def _portable(analysis: dict[str, Any]) -> dict[str, Any]:
+    """The analysis with what a solver found cut to the digits that every machine agrees on."""
+    detectable = analysis["smallest_detectable_difference"]
+    return {
+        **analysis,
+        "difference": _rounded(analysis["difference"]),
+        "smallest_detectable_difference": {
+            name: _rounded(result) for name, result in detectable.items()
+        },
+    }
+
+
+def _rounded(result: dict[str, Any]) -> dict[str, Any]:
+    # Significant digits: an interval's bound beside 0 must not become 0.
+    return {
+        key: float(f"{value:.{_SOLVED_DIGITS}g}") if isinstance(value, float) else value
+        for key, value in result.items()
+    }
 
 
 def _discordant(first: GradedRow, second: GradedRow) -> dict[str, Any]:
@@ -261,7 +286,7 @@ def _stricter(pair: _Pair, settings: QASettings) -> dict[str, Any]:
         now = _conclusion(suite.pairs, pair.policies, settings.alpha)
         suites[name] = {
             "mcnemar": asdict(mcnemar),
-            "difference": asdict(interval),
+            "difference": _rounded(asdict(interval)),
             "better_policy": now,
             "better_policy_as_graded": before,
             "conclusion_holds": before == now,

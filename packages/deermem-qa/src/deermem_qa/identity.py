@@ -225,39 +225,44 @@ def run_identity(
         packages: distribution -> version.
         git: `head` and `dirty` of this project's checkout; `None` outside one.
     """
-    config, qa = protocol.config, protocol.config.qa
+    part = protocol_part(protocol)
     return RunIdentity.of_document(
         {
             "schema_version": SCHEMA_VERSION,
-            "protocol_id": protocol.protocol_id,
+            **part,
             "created_at": created_at,
-            "artifacts": {**asdict(protocol.hashes), "dataset_sha256": dataset.sha256},
-            "dataset": asdict(config.dataset),
+            "artifacts": {**part["artifacts"], "dataset_sha256": dataset.sha256},
             "git": None if git is None else dict(git),
-            "qa": {
-                "api_key_env": qa.api_key_env,
-                "base_url_env": qa.base_url_env,
-                "capacity": config.pool.qa_capacity,
-                "grader_version": qa.grader_version,
-                "max_attempts": qa.max_attempts,
-                "max_tokens": qa.max_tokens,
-                "model": qa.model,
-                "stream": qa.stream,
-                "temperature": float(qa.temperature),
-                "timeout_seconds": qa.timeout_seconds,
-                "workers": qa.workers,
-            },
             "selector": selector.provenance.to_row(),
             "provider": dict(provider),
-            "policies": [spec.policy for spec in config.policies.values()],
-            "statistics": {
-                "alpha": config.statistics.alpha,
-                "bootstrap_iterations": config.statistics.bootstrap_iterations,
-                "bootstrap_seed": config.statistics.bootstrap_seed,
-            },
             "packages": dict(packages),
         }
     )
+
+
+def protocol_part(protocol: Protocol) -> dict[str, Any]:
+    """What of an identity follows from the protocol alone, in the keys of `qa_run.json`."""
+    config, qa = protocol.config, protocol.config.qa
+    return {
+        "protocol_id": protocol.protocol_id,
+        "artifacts": asdict(protocol.hashes),
+        "dataset": asdict(config.dataset),
+        "qa": {
+            "api_key_env": qa.api_key_env,
+            "base_url_env": qa.base_url_env,
+            "capacity": config.pool.qa_capacity,
+            "grader_version": qa.grader_version,
+            "max_attempts": qa.max_attempts,
+            "max_tokens": qa.max_tokens,
+            "model": qa.model,
+            "stream": qa.stream,
+            "temperature": float(qa.temperature),
+            "timeout_seconds": qa.timeout_seconds,
+            "workers": qa.workers,
+        },
+        "policies": [spec.policy for spec in config.policies.values()],
+        "statistics": asdict(config.statistics),
+    }
 
 
 def read_identity(folder: Path) -> RunIdentity:

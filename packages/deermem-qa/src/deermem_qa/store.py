@@ -25,6 +25,8 @@ MAX_ROW_BYTES = 64 << 20
 # With the suffixes of temporary and set-aside files a name stays below 255 bytes.
 _MAX_ROW_ID = 220
 
+_REMEDY = "`run-qa` asks for this answer again"
+
 
 @frozen
 class Found:
@@ -96,17 +98,24 @@ class RowStore:
         Raises:
             RunError: there is none; the message names file and key.
         """
-        path = self._path(task.row_id)
-        try:
-            row = _read(path)
-            problem = row.mismatch(task)
-        except FileNotFoundError:
-            problem = "is not there"
-        except ValueError as exc:
-            problem = str(exc)
-        if problem:
-            raise RunError(f"{path}: {problem}; `run-qa` asks for this answer again")
+        row = self.read(task.row_id)
+        if problem := row.mismatch(task):
+            raise RunError(f"{self.path_of(task.row_id)}: {problem}; {_REMEDY}")
         return row
+
+    def read(self, row_id: str) -> AnswerRow:
+        """Return a stored row, whatever task it belongs to; change nothing.
+
+        Raises:
+            RunError: there is none; the message names file and key.
+        """
+        path = self._path(row_id)
+        try:
+            return _read(path)
+        except FileNotFoundError:
+            raise RunError(f"{path}: is not there; {_REMEDY}") from None
+        except ValueError as exc:
+            raise RunError(f"{path}: {exc}; {_REMEDY}") from None
 
     def strangers(self, row_ids: set[str]) -> list[str]:
         """Return the names of row files that are none of these rows', sorted."""
