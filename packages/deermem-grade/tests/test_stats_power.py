@@ -6,10 +6,11 @@ import functools
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
 from deermem_grade.stats import (
     PairedTable,
@@ -51,6 +52,19 @@ def test_power_of_the_published_size() -> None:
     """45 cases and the rates observed there."""
     expected = enumerated_power(45, 17 / 45, 1 / 45, 0.05)
     result = mcnemar_power(45, wins=17 / 45, losses=1 / 45)
+    assert expected == pytest.approx(result.power, abs=1e-10)
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(0.05, 0.02), (0.0005, 0.0), (0.52, 0.45)])
+def test_power_of_many_cases(wins: float, losses: float) -> None:
+    """Of 1,500 cases, with all numbers of discordant ones summed by scipy's distributions."""
+    m = np.arange(1501)
+    lower_tail = binom.cdf(np.arange(1501)[:, None], m, 0.5)  # [k, m]
+    fewer = (2 * lower_tail < 0.05).sum(axis=0) - 1  # the largest k that is rejected, or -1
+    share = wins / (wins + losses)
+    rejected = binom.cdf(fewer, m, share) + binom.cdf(fewer, m, 1 - share)
+    expected = float(np.sum(binom.pmf(m, 1500, wins + losses) * rejected))
+    result = mcnemar_power(1500, wins=wins, losses=losses)
     assert expected == pytest.approx(result.power, abs=1e-10)
 
 

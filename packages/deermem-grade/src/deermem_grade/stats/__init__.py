@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._lazy import numeric_module
-from .holm import HolmAdjustment, holm_adjust
-from .mcnemar import McNemarResult, exact_mcnemar, midp_mcnemar
-from .pairs import PairedTable, pair_outcomes
-from .suites import Suite, by_suite
-from .wilson import WilsonInterval, wilson_interval
+from deermem_grade.stats._lazy import numeric_module
+from deermem_grade.stats.holm import HolmAdjustment, holm_adjust
+from deermem_grade.stats.mcnemar import McNemarResult, exact_mcnemar, midp_mcnemar
+from deermem_grade.stats.pairs import PairedTable, pair_outcomes
+from deermem_grade.stats.suites import Suite, by_suite
+from deermem_grade.stats.wilson import WilsonInterval, wilson_interval
 
 if TYPE_CHECKING:
-    from .analysis import analyse_pairs, analyse_scenarios
-    from .bootstrap import BootstrapResult, paired_bootstrap_difference
-    from .difference import DifferenceInterval, paired_difference_interval
-    from .power import (
+    from deermem_grade.stats.analysis import analyse_pairs, analyse_scenarios
+    from deermem_grade.stats.bootstrap import BootstrapResult, paired_bootstrap_difference
+    from deermem_grade.stats.difference import DifferenceInterval, paired_difference_interval
+    from deermem_grade.stats.power import (
         DetectableDifference,
         McNemarPower,
         mcnemar_power,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from .bootstrap import paired_bootstrap_difference
-from .difference import paired_difference_interval
-from .holm import holm_adjust
-from .mcnemar import exact_mcnemar, midp_mcnemar
-from .pairs import PairedTable, read_pairs
-from .power import smallest_detectable_difference
-from .wilson import wilson_interval
+from deermem_grade.stats.bootstrap import paired_bootstrap_difference
+from deermem_grade.stats.difference import paired_difference_interval
+from deermem_grade.stats.holm import holm_adjust
+from deermem_grade.stats.mcnemar import exact_mcnemar, midp_mcnemar
+from deermem_grade.stats.pairs import PairedTable, read_pairs
+from deermem_grade.stats.power import smallest_detectable_difference
+from deermem_grade.stats.wilson import wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .pairs import Pairs
+    from deermem_grade.stats.pairs import Pairs
 
 
 def analyse_pairs(

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _checks
-from .pairs import read_pairs
+from deermem_grade.stats import _checks
+from deermem_grade.stats.pairs import read_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from .pairs import Pairs
+    from deermem_grade.stats.pairs import Pairs
 
 # Random words held at once: few enough to stay in the cache.
 _WORDS_PER_BLOCK = 1 << 15

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy import optimize, special
 
-from . import _checks
-from .mcnemar import exact_p
-from .pairs import PairedTable
+from deermem_grade.stats import _checks
+from deermem_grade.stats.mcnemar import exact_p
+from deermem_grade.stats.pairs import PairedTable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .pairs import Pairs
+    from deermem_grade.stats.pairs import Pairs
 
     Floats: TypeAlias = npt.NDArray[np.float64]
 

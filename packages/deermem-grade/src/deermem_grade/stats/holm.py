@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import _checks
+from deermem_grade.stats import _checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ._lazy import numeric_module
-from .pairs import PairedTable
+from deermem_grade.stats._lazy import numeric_module
+from deermem_grade.stats.pairs import PairedTable
 
 if TYPE_CHECKING:
-    from .pairs import Pairs
+    from deermem_grade.stats.pairs import Pairs
 
 # Up to here the tail is summed in whole numbers, so that the float is the correctly rounded one;
 # beyond it that would take seconds.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from . import _checks
+from deermem_grade.stats import _checks
 
 if TYPE_CHECKING:
     import numpy as np

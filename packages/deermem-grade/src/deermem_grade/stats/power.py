@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _binomial, _checks
+from deermem_grade.stats import _binomial, _checks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -155,13 +155,17 @@ def _critical(cases: int, alpha: float) -> Integers:
 
 
 def _power(critical: Integers, wins: float, losses: float) -> float:
-    if wins + losses == 0.0:
+    discordant = min(1.0, wins + losses)
+    if discordant == 0.0:
         return 0.0
     cases = len(critical) - 1
-    m = np.arange(cases + 1)
+    # By Bernstein's inequality less than 1e-20 lies further from the mean than this.
+    reach = 10.0 * math.sqrt(cases * discordant * (1.0 - discordant)) + 40.0
+    first = max(0, math.floor(cases * discordant - reach))
+    last = min(cases, math.ceil(cases * discordant + reach))
+    m = np.arange(first, last + 1)
     share = min(1.0, wins / (wins + losses))
-    rejected = critical >= 0
-    few_losses = _binomial.cdf(critical, m, 1.0 - share)
-    few_wins = _binomial.cdf(critical, m, share)
-    weights = _binomial.pmf(m, cases, min(1.0, wins + losses))
-    return min(1.0, math.fsum((weights * (few_losses + few_wins))[rejected].tolist()))
+    fewer = critical[first : last + 1]
+    rejected = _binomial.cdf(fewer, m, 1.0 - share) + _binomial.cdf(fewer, m, share)
+    weights = _binomial.pmf(m, cases, discordant)
+    return min(1.0, math.fsum((weights * rejected)[fewer >= 0].tolist()))

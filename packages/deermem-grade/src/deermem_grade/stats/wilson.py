@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from . import _checks
+from deermem_grade.stats import _checks
 
 
 @dataclass(frozen=True, slots=True)
