@@ -29,8 +29,8 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     if reason:
         terminal.detail(reason)
         terminal.say(
-            "selector    reference: DeerMem's own was not found, so an independent "
-            "implementation decides (--deerflow PATH binds the real one)"
+            "selector    reference: DeerMem's own could not be bound (-v says why), so an "
+            "independent implementation decides; --deerflow PATH binds the real one"
         )
     else:
         terminal.say(f"selector    production: {selector.provenance.path}")
