@@ -74,7 +74,7 @@ def parse_endpoint(
     authority, tail = _split_authority(rest)
     user_info, _, place = authority.rpartition("@")
     path, question_mark, query = tail.partition("?")
-    url = _parse(f"{scheme}://{place}{_call_path(path)}{question_mark}{query}")
+    url = _parse(f"{scheme.lower()}://{place}{_call_path(path)}{question_mark}{query}")
     if url is None:
         raise ProviderError(f"{setting}: not a URL; {_EXAMPLE}")
     if url.scheme == "http" and not allow_http and not _is_loopback(url.host):
@@ -114,7 +114,8 @@ def _parse(text: str) -> httpx.URL | None:
         url = httpx.URL(text)
     except (httpx.InvalidURL, ValueError):
         return None
-    return url if _is_host(url.raw_host.decode("ascii")) else None
+    fits = _is_host(url.raw_host.decode("ascii")) and (url.port is None or 0 < url.port < 65536)
+    return url if fits else None
 
 
 def _is_host(host: str) -> bool:
