@@ -35,6 +35,7 @@ from .protocol import (
     ProtocolHashes,
     historical_pins,
     load_protocol,
+    shipped_protocol_of,
 )
 from .publication import publish_new, recover_publication, require_new
 from .record import Record
@@ -92,6 +93,7 @@ __all__ = [
     "render_evidence",
     "require_new",
     "sha256_hex",
+    "shipped_protocol_of",
     "shipped_protocols",
     "specs_folder",
     "support_fact_id",

@@ -132,6 +132,14 @@ def load_protocol(
     return _with_standing(protocol)
 
 
+def shipped_protocol_of(protocol_id: str) -> str | None:
+    """Return the name of the shipped protocol that has this id; `None` where none has."""
+    if protocol_id == _historical()["protocol"]["protocol_id"]:
+        return HISTORICAL_PROTOCOL
+    names = (name for name in shipped_protocols() if name != HISTORICAL_PROTOCOL)
+    return next((name for name in names if load_protocol(name).protocol_id == protocol_id), None)
+
+
 def historical_pins() -> ProtocolHashes:
     """Return the pinned SHA-256 values of the historical protocol's parts."""
     return ProtocolHashes(**_historical()["hashes"])
