@@ -199,7 +199,7 @@ def changed(name: str, path: tuple[Any, ...], key: str, value: object) -> Any:
 @pytest.mark.parametrize(("name", "path"), CLOSED)
 def test_extra_key(name: str, path: tuple[Any, ...]) -> None:
     """No object of the format takes a key that it does not name."""
-    with pytest.raises(ValidationError, match="Additional properties are not allowed|is not one of"):
+    with pytest.raises(ValidationError):
         check(name, changed(name, path, "extra", 1))
 
 
