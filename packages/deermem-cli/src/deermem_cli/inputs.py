@@ -41,20 +41,26 @@ def read_protocol(arguments: argparse.Namespace) -> Protocol:
     )
 
 
+def dataset_path(arguments: argparse.Namespace, protocol: Protocol) -> Path | None:
+    """Return the data set's file: the one named, else the protocol's, else the environment's."""
+    named = arguments.dataset or protocol.embedded_dataset or os.environ.get(DATASET_VARIABLE)
+    return Path(named) if named else None
+
+
 def read_dataset(arguments: argparse.Namespace, protocol: Protocol) -> Dataset:
-    """Return the data set: the one named, else the protocol's own, else the environment's.
+    """Return the data set that `dataset_path` finds.
 
     Raises:
         DatasetError: none is named, or as `load_dataset`.
     """
-    named = arguments.dataset or protocol.embedded_dataset or os.environ.get(DATASET_VARIABLE)
-    if not named:
+    path = dataset_path(arguments, protocol)
+    if path is None:
         pin = protocol.config.dataset
         raise DatasetError(
             f"no data set: give --dataset FILE or set {DATASET_VARIABLE}; {protocol.protocol_id} "
             f"takes {pin.filename} of {pin.repository} at revision {pin.revision}"
         )
-    return load_dataset(named, protocol)
+    return load_dataset(path, protocol)
 
 
 def read_selector(arguments: argparse.Namespace, protocol: Protocol) -> Selector:

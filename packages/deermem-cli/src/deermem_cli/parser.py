@@ -33,6 +33,8 @@ _ENVIRONMENT = """\
 environment:
   LONGMEMEVAL_ORACLE_PATH  the data set, where --dataset is not given
   DEERMEM_DEERFLOW_PATH    a deer-flow checkout, where --deerflow is not given
+  DEERMEM_EVAL_ANSWER_API_KEY, DEERMEM_EVAL_ANSWER_BASE_URL
+                           the key and the endpoint of run-qa (named by the protocol)
 """
 
 _Sub = argparse._SubParsersAction
@@ -92,6 +94,9 @@ def build_parser() -> argparse.ArgumentParser:
         _add_validate_contracts,
         _add_validate,
         _add_run_policy,
+        _add_run_qa,
+        _add_grade_qa,
+        _add_verify,
         _add_grade,
         _add_selector,
         _add_protocols,
@@ -182,6 +187,85 @@ def _add_run_policy(commands: _Sub[_Parser]) -> None:
     _add_dataset(parser)
     _add_selector_options(parser)
     _add_output_dir(parser)
+    _add_output(parser)
+
+
+def _add_run_qa(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "run-qa",
+        "ask a model every question, with what each policy kept; resumable",
+        "Ask for one answer for each case and policy, at the QA capacity. Each answer is stored\n"
+        "as it comes; the same command goes on where it was stopped, and asks nothing twice. The\n"
+        "key and the endpoint come from the two environment variables that the protocol names.",
+        "deermem run-qa --dataset longmemeval_oracle.json --deerflow ~/deer-flow "
+        "--output-dir runs/qa",
+        "deermem run-qa --protocol mini-v1 --selector reference --provider lexical-reader-v1 "
+        "--output-dir runs/mini",
+    )
+    _add_protocol(parser)
+    _add_dataset(parser)
+    _add_selector_options(parser)
+    _add_output_dir(parser)
+    group = parser.add_argument_group("provider")
+    group.add_argument(
+        "--provider",
+        choices=["openai-compatible", "lexical-reader-v1", "replay"],
+        default="openai-compatible",
+        help="what answers (default: %(default)s)",
+    )
+    group.add_argument(
+        "--model", metavar="NAME", help="ask this model (default: the one the protocol names)"
+    )
+    group.add_argument(
+        "--replay", metavar="ROWS.jsonl", help="the published rows that --provider replay gives"
+    )
+    group.add_argument(
+        "--accept-empty", action="store_true", help="store an empty answer as an answer"
+    )
+    group.add_argument(
+        "--allow-http", action="store_true", help="allow plain http beyond this machine"
+    )
+    group.add_argument(
+        "--trust-env", action="store_true", help="use the environment's proxies and certificates"
+    )
+    _add_output(parser)
+
+
+def _add_grade_qa(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "grade-qa",
+        "grade a complete QA run and publish rows, summary and statistics",
+        "Check that every stored answer belongs to this protocol, data set, selector and prompt,\n"
+        "grade it without regard to its policy, and publish qa.rows.jsonl, qa.summary.json,\n"
+        "qa.stats.json, qa.analysis.json and MANIFEST.sha256, all or none.",
+        "deermem grade-qa --dataset longmemeval_oracle.json --deerflow ~/deer-flow "
+        "--output-dir runs/qa",
+    )
+    _add_protocol(parser)
+    _add_dataset(parser)
+    _add_selector_options(parser)
+    _add_output_dir(parser)
+    _add_output(parser)
+
+
+def _add_verify(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "verify",
+        "recompute every number of a published run from its own rows",
+        "Check the files of a run against their schemas and hashes, and make every number again\n"
+        "from the rows. With the data set also the selection, the kept facts, the fingerprints\n"
+        "and the grades, and that no text of the data set stands in any file. Names each\n"
+        "discrepancy by file, row and key; exit status 1 if there is one.",
+        "deermem verify results/mini-v1",
+        "deermem verify runs/qa --dataset longmemeval_oracle.json",
+    )
+    parser.add_argument("folder", metavar="DIR", help="the folder of the run")
+    _add_protocol(parser, default=None)
+    _add_dataset(parser)
+    _add_selector_options(parser, default=None)
     _add_output(parser)
 
 
@@ -284,15 +368,15 @@ def _add_protocols(commands: _Sub[_Parser]) -> None:
     _add_output(parser)
 
 
-def _add_protocol(parser: _Parser) -> None:
+def _add_protocol(parser: _Parser, default: str | None = "capacity-eviction-v1") -> None:
     group = parser.add_argument_group("protocol")
     group.add_argument(
         "--protocol",
         type=_name,
         metavar="NAME|DIR",
-        default="capacity-eviction-v1",
-        help="a shipped protocol, a protocol's folder or a deer-flow benchmark folder "
-        "(default: %(default)s)",
+        default=default,
+        help="a shipped protocol, a protocol's folder or a deer-flow benchmark folder (default: "
+        + ("%(default)s)" if default else "the run's own, where it is shipped)"),
     )
     group.add_argument("--config", type=_name, metavar="FILE", help="use this config instead")
     group.add_argument(
@@ -316,13 +400,14 @@ def _add_dataset(parser: _Parser) -> None:
     )
 
 
-def _add_selector_options(parser: _Parser) -> None:
+def _add_selector_options(parser: _Parser, default: str | None = "production") -> None:
     parser.add_argument(
         "--selector",
         type=_name,
         metavar="NAME",
-        default="production",
-        help="production, reference or MODULE:FUNCTION (default: %(default)s)",
+        default=default,
+        help="production, reference or MODULE:FUNCTION (default: "
+        + ("%(default)s)" if default else "the run's own)"),
     )
     _add_deerflow(parser)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from attrs import asdict, frozen
 
-import deermem_data
-import deermem_select
 from deermem_data import (
     Case,
     Dataset,
@@ -19,9 +16,9 @@ from deermem_data import (
     jsonl_bytes,
     publish_new,
 )
-from deermem_select import RetentionGroup, Selector, decisions, git_state, summarise
+from deermem_select import RetentionGroup, Selector, decisions, summarise
 
-from . import __version__
+from .provenance import created_at, git_document, package_versions
 
 RUN_FILE = "run.json"
 RAW_FILE = "policy.raw.jsonl"
@@ -72,21 +69,16 @@ def run_policies(
 
 def run_record(protocol: Protocol, dataset: Dataset, selector: Selector) -> dict[str, Any]:
     """Return `run.json`: what the run was made from, and when (design: artifacts)."""
-    commit, dirty = git_state(Path(__file__))
     return {
         "schema_version": 1,
         "protocol_id": protocol.protocol_id,
         "standing": protocol.standing,
-        "created_at": iso_z(datetime.now(UTC)),
-        "git": None if commit is None else {"head": commit, "dirty": dirty},
+        "created_at": created_at(),
+        "git": git_document(),
         "dataset": asdict(protocol.config.dataset),
         "artifacts": {**asdict(protocol.hashes), "dataset_sha256": dataset.sha256},
         "selector": selector.provenance.to_row(),
-        "packages": {
-            "deermem-cli": __version__,
-            "deermem-data": deermem_data.__version__,
-            "deermem-select": deermem_select.__version__,
-        },
+        "packages": package_versions("deermem-cli", "deermem-data", "deermem-select"),
         "evaluation_time": iso_z(protocol.config.evaluation_time),
         "policies": [spec.policy for spec in protocol.config.policies.values()],
         "capacities": list(protocol.config.pool.capacities),
