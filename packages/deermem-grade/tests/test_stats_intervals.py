@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,14 @@ def test_wilson_agrees_with_statsmodels(alpha: float) -> None:
             result = wilson_interval(correct, n, alpha=alpha)
             oracle = proportion_confint(correct, n, alpha=alpha, method="wilson")
             assert oracle == pytest.approx((result.lower, result.upper), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 45, 1000, 10**6])
+def test_wilson_reaches_the_ends_exactly(n: int) -> None:
+    """None correct: the lower bound is 0.0 itself; all correct: the upper one is 1.0 itself."""
+    for per_mille in range(1, 1000):
+        assert wilson_interval(0, n, alpha=per_mille / 1000).lower == 0.0
+        assert wilson_interval(n, n, alpha=per_mille / 1000).upper == 1.0
 
 
 def test_wilson_worked_by_hand() -> None:
@@ -108,6 +117,43 @@ def test_difference_solves_its_defining_equation(alpha: float) -> None:
                 )
                 total = inner + (rate.cdf(d) if d > 0 else 0.0)
                 assert alpha / 2 == pytest.approx(total, abs=1e-8), (wins, m, n)
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "n"),
+    [
+        (3000, 0, 10**4),
+        (300, 10, 10**4),
+        (9000, 500, 10**4),
+        (6, 0, 10**4),
+        (60_000, 30_000, 10**5),
+    ],
+)
+def test_difference_solves_its_equation_for_many_cases(wins: int, losses: int, n: int) -> None:
+    """Also where B, or T, is much the narrower; integrated over B here."""
+    d = interval(wins, losses, n - wins - losses).lower
+    rate = beta(wins + losses, n - wins - losses + 1)
+    split = beta(wins, losses + 1)
+    edge = (1 + d) / 2
+    places = [edge, *split.ppf([1e-12, 1e-6, 0.01, 0.5, 0.99, 1 - 1e-6]), 1.0]
+    total = split.cdf(edge) + sum(
+        integrate.quad(
+            lambda b: split.pdf(b) * rate.cdf(d / (2 * b - 1)), start, stop, epsabs=1e-13, limit=500
+        )[0]
+        for start, stop in itertools.pairwise(sorted({p for p in places if p >= edge}))
+    )
+    assert total == pytest.approx(0.025, abs=1e-10)
+
+
+def test_difference_touches_zero_where_p_is_alpha() -> None:
+    """At the tie the bound is 0.0 itself, so that 0 is neither excluded nor missed by a hair."""
+    for m in range(1, 16):
+        for wins in range(m // 2 + 1, m + 1):
+            for concordant in (0, 1, 5, 40):
+                p_value = exact_mcnemar(PairedTable(concordant, 0, m - wins, wins)).p_value
+                if p_value < 1.0:
+                    assert interval(wins, m - wins, concordant, p_value).lower == 0.0
+                    assert interval(m - wins, wins, concordant, p_value).upper == 0.0
 
 
 def test_difference_at_the_edges_is_clopper_pearson() -> None:

@@ -162,9 +162,9 @@ class _Melded:
             rate.quantile_below(_NEGLIGIBLE),
             rate.quantile_above(_NEGLIGIBLE),
         )
-        # Gauss-Legendre in panels: the split's distribution, seen over T, can be narrower than
-        # that of T by a factor that grows with sqrt(cases).
-        panels = 2 + math.isqrt(cases) // 4
+        # Gauss-Legendre in panels: seen over T, the split's distribution can be narrower than that
+        # of T by a factor that grows with sqrt(cases).
+        panels = 2 + math.isqrt(cases) // 16
         nodes, weights = np.polynomial.legendre.leggauss(_NODES_PER_PANEL)
         places = (2.0 * np.arange(panels)[:, None] + 1.0 + nodes) / (2.0 * panels)
         self._nodes, self._weights = places.ravel(), np.tile(weights, panels) / (2.0 * panels)

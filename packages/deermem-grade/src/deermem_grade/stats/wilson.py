@@ -53,8 +53,6 @@ def wilson_interval(correct: int, cases: int, *, alpha: float = 0.05) -> WilsonI
 
 
 def _lower(correct: int, cases: int, alpha: float) -> float:
-    if correct == 0:
-        return 0.0
     z = -NormalDist().inv_cdf(alpha / 2)
     wrong = cases - correct
     centre = correct + z * z / 2
