@@ -111,6 +111,15 @@ def test_custom_from_a_package(protocol: Protocol, write_module: WriteModule) ->
     assert hashlib.sha256(GENERAL.encode()).hexdigest() == found.sha256
 
 
+def test_custom_from_the_package_itself(protocol: Protocol, write_module: WriteModule) -> None:
+    """A function that a package's own file defines has that file's path."""
+    name = write_module(GENERAL, package=True)
+    sys.modules.pop(name, None)
+    (Path(sys.path[0]) / name / "__init__.py").write_text(GENERAL)
+    found = bind_selector(f"{name}:choose", protocol=protocol).provenance
+    assert f"{name}/__init__.py" == found.path
+
+
 def test_custom_attribute_of_a_class(protocol: Protocol, write_module: WriteModule) -> None:
     """The function may be reached through dots."""
     name = write_module(GENERAL + "\nclass Rules:\n    choose = staticmethod(choose)\n")

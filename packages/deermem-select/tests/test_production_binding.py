@@ -400,6 +400,19 @@ def test_refused_on_import(
     assert before == (dict(sys.modules), list(sys.meta_path))
 
 
+def test_an_installed_deerflow_is_not_imported(
+    tmp_path: Path, protocol: Protocol, write_tree: WriteTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that imports deer-flow's packages is refused also where they are installed."""
+    file = write_tree(tmp_path, "import deerflow.agents\n", harness="site")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    expected = (
+        f"{file}: raises on import: "
+        "ImportError: deerflow is not imported: the selector is loaded by itself"
+    )
+    assert expected == refusal(protocol, None)
+
+
 def test_interrupt_is_not_swallowed(
     tmp_path: Path, protocol: Protocol, write_tree: WriteTree
 ) -> None:

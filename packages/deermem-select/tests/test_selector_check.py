@@ -166,6 +166,12 @@ PLANTED: dict[str, tuple[Callable[..., Any], str]] = {
         on_result(lambda r: evolve(r, reserved_correction_slots=r.reserved_correction_slots and 9)),
         "reserved_correction_slots",
     ),
+    "boolean slots": (
+        on_result(
+            lambda r: evolve(r, reserved_correction_slots=r.reserved_correction_slots == 1 or 0)
+        ),
+        "reserved_correction_slots",
+    ),
     "policy": (on_result(lambda r: evolve(r, policy="best")), "policy"),
     "category": (
         on_result(

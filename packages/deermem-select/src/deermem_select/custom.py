@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import inspect
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,7 +65,7 @@ def _function(name: str, module_name: str, attribute: str) -> Callable[..., Any]
 
 def _source(name: str, function: Callable[..., Any], module_name: str) -> tuple[Path, str]:
     """The file that defines the function, and its path below the folder it is imported from."""
-    defining = getattr(inspect.unwrap(function), "__module__", None) or module_name
+    defining = getattr(function, "__module__", None) or module_name
     if getattr(sys.modules.get(defining), "__file__", None) is None:
         defining = module_name
     file = getattr(sys.modules.get(defining), "__file__", None)
