@@ -24,6 +24,8 @@ from .task import Task
 EventKind = Literal["reused", "answered", "failed", "set-aside", "other-task"]
 StopKind = Literal["interrupted", "provider", "storage"]
 
+_INTERRUPTED = "asked to stop; the answers under way are stored"
+
 
 @frozen
 class Event:
@@ -205,7 +207,7 @@ class _Run:
         remaining = books.unstored + sum(1 for _ in self.tasks)
         stopped = books.stopped
         if stopped is None and remaining:
-            stopped = Stop("interrupted", "asked to stop; the answers under way are stored")
+            stopped = Stop("interrupted", _INTERRUPTED)
         return books.summary(remaining, stopped, time.monotonic() - begun)
 
     def _work(self) -> None:
@@ -240,7 +242,10 @@ class _Run:
         try:
             answer = self.provider.answer(task)
         except CallFailed as exc:
-            self._tell("failed", task, exc.reason, exc.attempts)
+            if self.stop.is_set() and exc.attempts == 0:
+                self._end("interrupted", _INTERRUPTED, task, 0)
+            else:
+                self._tell("failed", task, exc.reason, exc.attempts)
             return
         except RunStopped as exc:
             self._end("provider", exc.reason, task, exc.attempts)
