@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -78,6 +79,15 @@ def test_usage_errors(call: Call, arguments: list[str], expected: str) -> None:
     assert expected in lines[0]
 
 
+def test_contracts_import_a_cheap_grader(environment: dict[str, str]) -> None:
+    """Checking the grader's version imports the grader without its statistics."""
+    arguments = ("validate-contracts", "--protocol", "mini-v1", "--selector", "reference")
+    status, modules = modules_of(environment, *arguments)
+    assert status == 0
+    assert "deermem_grade" in modules
+    assert modules & {"numpy", "scipy", "httpx", "hypothesis", "rich", "tenacity"} == set()
+
+
 MODULES = """
 import json, sys
 from deermem_cli.main import main
@@ -110,17 +120,11 @@ def test_help_imports_nothing_heavy(environment: dict[str, str], arguments: list
     assert {"deermem_cli"} == own
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["run-policy", "--protocol", "mini-v1", "--selector", "reference", "--output-dir"],
-        ["demo", "--output-dir"],
-    ],
-)
 def test_offline_run_imports_no_model_and_no_arrays(
-    environment: dict[str, str], tmp_path: object, arguments: list[str]
+    environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """An offline run needs neither numpy nor httpx, nor rich where nobody looks."""
-    status, modules = modules_of(environment, *arguments, f"{tmp_path}/run")
+    """The retention run needs neither numpy nor httpx, nor rich where nobody looks."""
+    arguments = ("run-policy", "--protocol", "mini-v1", "--selector", "reference")
+    status, modules = modules_of(environment, *arguments, "--output-dir", str(tmp_path / "run"))
     assert status == 0
     assert set() == modules & {"numpy", "scipy", "httpx", "rich", "tenacity"}

@@ -14,6 +14,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 COMMAND = [sys.executable, "-m", "deermem_cli"]
 FULL = Path("/dev/full")
+MINI = "run-policy --protocol mini-v1 --selector reference"
+RUN_POLICY = f"{MINI} -q --output-dir out"
 
 
 def shell(environment: dict[str, str], tmp_path: Path, line: str) -> tuple[int, str, str]:
@@ -32,7 +34,7 @@ def shell(environment: dict[str, str], tmp_path: Path, line: str) -> tuple[int, 
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("arguments", ["demo -q", "protocols", "--help"])
+@pytest.mark.parametrize("arguments", [RUN_POLICY, "protocols", "--help"])
 def test_reader_that_stops(environment: dict[str, str], tmp_path: Path, arguments: str) -> None:
     """`| head -1` gets its line, and nothing is said of the rest."""
     line = f"deermem {arguments} | head -1"
@@ -40,7 +42,7 @@ def test_reader_that_stops(environment: dict[str, str], tmp_path: Path, argument
     assert (status, len(out.splitlines()), err) == (0, 1, "")
 
 
-@pytest.mark.parametrize("arguments", ["demo -q", "protocols", "demo -q --json"])
+@pytest.mark.parametrize("arguments", [RUN_POLICY, "protocols", f"{RUN_POLICY} --json"])
 def test_reader_that_has_gone(environment: dict[str, str], tmp_path: Path, arguments: str) -> None:
     """A pipe without a reader is no error: the work was done, and nobody wanted to hear of it."""
     read, write = os.pipe()
@@ -59,7 +61,7 @@ def test_reader_that_has_gone(environment: dict[str, str], tmp_path: Path, argum
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("arguments", ["demo -q", "protocols", "demo -q --json"])
+@pytest.mark.parametrize("arguments", [RUN_POLICY, "protocols", f"{RUN_POLICY} --json"])
 def test_stdout_on_a_full_device(
     environment: dict[str, str], tmp_path: Path, arguments: str
 ) -> None:
@@ -72,7 +74,7 @@ def test_stdout_on_a_full_device(
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
 def test_stderr_on_a_full_device(environment: dict[str, str], tmp_path: Path) -> None:
     """Remarks that cannot be made do not undo the work."""
-    line = f"deermem demo --output-dir kept 2> {FULL}"
+    line = f"deermem {MINI} --output-dir kept 2> {FULL}"
     status, out, _ = shell(environment, tmp_path, line)
     assert status == 0
     assert out.startswith("Cases in which")
@@ -84,10 +86,10 @@ def test_stream_closed_from_the_start(
     environment: dict[str, str], tmp_path: Path, closed: str, shown: str
 ) -> None:
     """A stream that was never open takes nothing, and its words do not turn up in the other."""
-    status, out, err = shell(environment, tmp_path, f"deermem demo -v {closed}")
+    status, out, err = shell(environment, tmp_path, f"deermem {MINI} --output-dir kept -v {closed}")
     assert status == 0
     assert out.startswith(shown)
-    assert "contracts" not in out
+    assert "written" not in out
     assert "Cases in which" not in err
 
 
@@ -96,12 +98,12 @@ def test_c_locale(run: Run, tmp_path: Path, utf8: str) -> None:
     """In the C locale a name beyond ASCII neither fails nor is lost."""
     name = "läufe-日本"
     variables = {"LC_ALL": "C", "PYTHONUTF8": utf8, "PYTHONCOERCECLOCALE": "0"}
-    done = run("demo", "--output-dir", name, **variables)
+    done = run(*MINI.split(), "--output-dir", name, **variables)
     assert done.returncode == 0
     assert done.stdout.startswith("Cases in which")
     assert "Traceback" not in done.stderr
     assert [name] == [path.name for path in tmp_path.iterdir()]
-    again = run("demo", "--output-dir", name, **variables)
+    again = run(*MINI.split(), "--output-dir", name, **variables)
     assert (again.returncode, again.stdout) == (2, "")
     assert "already holds a run" in again.stderr
 
@@ -109,7 +111,7 @@ def test_c_locale(run: Run, tmp_path: Path, utf8: str) -> None:
 def test_no_home(environment: dict[str, str], tmp_path: Path) -> None:
     """A process without HOME runs, and `~` of nobody is named in the error."""
     bare = {name: value for name, value in environment.items() if name != "HOME"}
-    status, out, _ = shell(bare, tmp_path, "deermem demo -q")
+    status, out, _ = shell(bare, tmp_path, f"deermem {RUN_POLICY}")
     assert status == 0
     assert out.startswith("Cases in which")
     line = "deermem selector show --protocol mini-v1 --deerflow '~no-such-user/x'"
@@ -120,7 +122,7 @@ def test_no_home(environment: dict[str, str], tmp_path: Path) -> None:
 
 def test_name_that_is_not_unicode(environment: dict[str, str], tmp_path: Path) -> None:
     """A folder whose name is not UTF-8 is written to and spoken of without failing."""
-    line = "deermem demo --output-dir $'run-\\xff'"
+    line = f"deermem {MINI} --output-dir $'run-\\xff'"
     status, out, err = shell(environment, tmp_path, line)
     assert status == 0
     assert out.startswith("Cases in which")

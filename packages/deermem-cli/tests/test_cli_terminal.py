@@ -21,6 +21,10 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 OnTerminal = Callable[..., tuple[int, str]]
 
 ESCAPE = "\x1b"
+RUN_POLICY = (
+    *("run-policy", "--protocol", "mini-v1", "--selector", "reference"),
+    *("-q", "--output-dir", "out"),
+)
 HOSTILE = "\x1b]0;owned\x07\x9b31m\u202eid\u2066\r\x08\x7f"
 # Every code point of Unicode 15's property Bidi_Control.
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -49,7 +53,7 @@ EXPECTED = [
 
 def test_table_on_a_terminal(on_terminal: OnTerminal) -> None:
     """On a terminal the table is drawn, with a rule below its head."""
-    status, shown = on_terminal("demo", "-q")
+    status, shown = on_terminal(*RUN_POLICY)
     assert status == 0
     assert cells(shown) == EXPECTED
     assert "─────" in shown
@@ -58,7 +62,7 @@ def test_table_on_a_terminal(on_terminal: OnTerminal) -> None:
 
 def test_no_colour_on_request(on_terminal: OnTerminal) -> None:
     """Under NO_COLOR no code sets a colour."""
-    status, shown = on_terminal("demo", "-q", NO_COLOR="1")
+    status, shown = on_terminal(*RUN_POLICY, NO_COLOR="1")
     assert status == 0
     assert cells(shown) == EXPECTED
     assert re.findall(r"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9\d|10\d)[0-9;]*m", shown) == []
@@ -66,7 +70,7 @@ def test_no_colour_on_request(on_terminal: OnTerminal) -> None:
 
 def test_dumb_terminal(on_terminal: OnTerminal) -> None:
     """A terminal that knows no codes gets the plain table."""
-    status, shown = on_terminal("demo", TERM="dumb")
+    status, shown = on_terminal(*RUN_POLICY, TERM="dumb")
     assert status == 0
     assert cells(shown) == EXPECTED
     assert ESCAPE not in shown
@@ -74,7 +78,7 @@ def test_dumb_terminal(on_terminal: OnTerminal) -> None:
 
 def test_terminal_of_the_c_locale(on_terminal: OnTerminal) -> None:
     """In an ASCII locale the table is drawn in ASCII."""
-    status, shown = on_terminal("demo", "-q", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    status, shown = on_terminal(*RUN_POLICY, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert status == 0
     assert cells(shown) == EXPECTED
     assert shown.isascii()
@@ -83,7 +87,7 @@ def test_terminal_of_the_c_locale(on_terminal: OnTerminal) -> None:
 @pytest.mark.parametrize("width", [40, 25])
 def test_narrow_terminal(on_terminal: OnTerminal, width: int) -> None:
     """A terminal too narrow for the table loses no cell and breaks no line of its own."""
-    status, shown = on_terminal("demo", "-q", width=width)
+    status, shown = on_terminal(*RUN_POLICY, width=width)
     assert status == 0
     plain = without_styles(shown)
     assert width >= max(map(len, plain.splitlines()))
@@ -95,10 +99,10 @@ def test_narrow_terminal(on_terminal: OnTerminal, width: int) -> None:
     assert expected == counts
 
 
-@pytest.mark.parametrize("command", ["demo", "protocols"])
-def test_piped_output_has_no_escape_code(run: Run, command: str) -> None:
+@pytest.mark.parametrize("arguments", [("demo",), ("protocols",), ("--help",)])
+def test_piped_output_has_no_escape_code(run: Run, arguments: tuple[str, ...]) -> None:
     """Where nobody looks there are lines alone."""
-    done = run(command)
+    done = run(*arguments)
     assert done.returncode == 0
     assert ESCAPE not in done.stdout + done.stderr
     assert "\r" not in done.stdout + done.stderr
@@ -106,7 +110,7 @@ def test_piped_output_has_no_escape_code(run: Run, command: str) -> None:
 
 def test_colour_on_demand(run: Run) -> None:
     """FORCE_COLOR draws the table also into a pipe."""
-    done = run("demo", "-q", FORCE_COLOR="1")
+    done = run(*RUN_POLICY, FORCE_COLOR="1")
     assert ESCAPE in done.stdout
     assert cells(done.stdout) == EXPECTED
 
@@ -162,7 +166,7 @@ def test_ids_of_a_data_set_are_cleaned(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("demo", "--output-dir", f"run{HOSTILE}"),
+        (*RUN_POLICY[:-3], "--output-dir", f"run{HOSTILE}"),
         ("validate", "--protocol", f"no{HOSTILE}"),
         ("validate", "--protocol", "mini-v1", "--selector", "reference", "--dataset", HOSTILE),
         ("selector", "show", "--protocol", "mini-v1", "--deerflow", HOSTILE),
