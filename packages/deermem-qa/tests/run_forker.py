@@ -2,8 +2,8 @@
 
 It reads one JSON object a line and answers with one:
 
-- `{"run": {"folder": ..., "url": ..., "announce": bool, "file_limit": bytes or null}}` forks a run of
-  the mini protocol with three workers; answers `{"pid": ...}`. With `announce` the run itself
+- `{"run": {"folder": ..., "url": ..., "announce": bool, "file_limit": bytes or null}}` forks a run
+  of the mini protocol with three workers; answers `{"pid": ...}`. With `announce` the run itself
   prints `{"ready": pid}` once its signal handlers stand, and `{"summary": ...}` at its end.
 - `{"wait": pid}` waits for one; answers `{"status": ...}`: its exit status, or minus its signal.
 

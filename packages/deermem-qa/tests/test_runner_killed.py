@@ -78,12 +78,12 @@ def stored(folder: Path) -> dict[str, AnswerRow]:
 
 
 def finish(forker: Forker, folder: Path, url: str) -> None:
-    assert 0 == forker.wait(forker.start(folder, url))
+    assert forker.wait(forker.start(folder, url)) == 0
     rows = stored(folder)
-    assert TASKS == len(rows)
+    assert len(rows) == TASKS
     assert {"an answer"} == {row.prediction for row in rows.values()}
-    assert sorted(os.listdir(folder)) == ["qa_run.json", "responses"]
-    assert all(name.endswith(".json") for name in os.listdir(folder / "responses"))
+    assert sorted(path.name for path in folder.iterdir()) == ["qa_run.json", "responses"]
+    assert all(path.suffix == ".json" for path in (folder / "responses").iterdir())
 
 
 def test_run_completes(
@@ -92,10 +92,10 @@ def test_run_completes(
     """90 tasks with 3 workers make 90 requests, 3 at once; a rerun makes none."""
     server = serve(faults.answer("an answer", delay=0.005))
     finish(forker, tmp_path / "run", server.base_url)
-    assert TASKS == server.count
-    assert WORKERS == server.most_at_once
+    assert server.count == TASKS
+    assert server.most_at_once == WORKERS
     finish(forker, tmp_path / "run", server.base_url)
-    assert TASKS == server.count
+    assert server.count == TASKS
 
 
 def test_killed_fifty_times(
@@ -137,13 +137,13 @@ def test_interrupted(
         os.kill(pid, number)
         summary = forker.take("summary")
         assert len(stored(folder)) == server.count == summary["reused"] + summary["answered"]
-        assert TASKS == server.count + summary["remaining"]
+        assert server.count + summary["remaining"] == TASKS
         status = forker.wait(pid)
         assert (130 if summary["remaining"] else 0) == status
         interrupted += status == 130
     finish(forker, folder, server.base_url)
     assert interrupted >= 5, "the run was over before it was interrupted"
-    assert TASKS == server.count
+    assert server.count == TASKS
 
 
 def test_second_signal_leaves_at_once(
@@ -166,12 +166,12 @@ def test_second_signal_leaves_at_once(
     os.kill(pid, signal.SIGINT)
     time.sleep(0.1)  # the two must not meet as one
     os.kill(pid, signal.SIGINT)
-    assert 130 == forker.wait(pid)
-    assert WORKERS == server.count
+    assert forker.wait(pid) == 130
+    assert server.count == WORKERS
     release.set()
     server.script = [faults.answer("an answer")]
     finish(forker, folder, server.base_url)
-    assert TASKS + WORKERS == server.count
+    assert server.count == TASKS + WORKERS
 
 
 def test_two_processes_at_once(
@@ -183,10 +183,10 @@ def test_two_processes_at_once(
     first = forker.start(folder, server.base_url, announce=True)
     assert first == forker.take("ready")
     second = forker.start(folder, server.base_url)
-    assert 3 == forker.wait(second)
-    assert TASKS == forker.take("summary")["answered"]
-    assert 0 == forker.wait(first)
-    assert TASKS == server.count
+    assert forker.wait(second) == 3
+    assert forker.take("summary")["answered"] == TASKS
+    assert forker.wait(first) == 0
+    assert server.count == TASKS
 
 
 def test_no_room_for_an_answer(
@@ -199,12 +199,12 @@ def test_no_room_for_an_answer(
     pid = forker.start(folder, server.base_url, announce=True, file_limit=50_000)
     assert pid == forker.take("ready")
     summary = forker.take("summary")
-    assert 2 == forker.wait(pid)
+    assert forker.wait(pid) == 2
     kind, reason = summary["stopped"]
-    assert "storage" == kind
+    assert kind == "storage"
     assert "cannot be written" in reason
     assert 30 == summary["answered"] == len(stored(folder))
-    assert TASKS - 30 == summary["remaining"]
+    assert summary["remaining"] == TASKS - 30
     # At most the calls under way followed the one that could not be stored.
     assert 30 < server.count <= 30 + WORKERS
     server.script = [small]

@@ -204,7 +204,12 @@ class _Run:
             raise
         if books.error is not None:
             raise books.error
-        remaining = books.unstored + sum(1 for _ in self.tasks)
+        remaining = books.unstored
+        for task in self.tasks:
+            if self.store.holds(task):
+                books.reused += 1
+            else:
+                remaining += 1
         stopped = books.stopped
         if stopped is None and remaining:
             stopped = Stop("interrupted", _INTERRUPTED)

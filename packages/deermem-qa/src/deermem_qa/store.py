@@ -92,6 +92,13 @@ class RowStore:
         problem = row.mismatch(task)
         return Found(problem=problem) if problem else Found(row)
 
+    def holds(self, task: Task) -> bool:
+        """Whether the task's own row is stored; change nothing."""
+        try:
+            return _read(self._path(task.row_id)).mismatch(task) is None
+        except (FileNotFoundError, ValueError):
+            return False
+
     def require(self, task: Task) -> AnswerRow:
         """Return the task's row; change nothing.
 
