@@ -8,7 +8,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import yaml
@@ -21,10 +21,7 @@ from deermem_data import (
     specs_folder,
 )
 
-CONFIG = "configs/capacity-eviction-v1.yaml"
-OFFICIAL = "manifests/official.json"
-SYNTHETIC = "manifests/synthetic.json"
-PROMPT = "prompts/answer.txt"
+T = TypeVar("T")
 
 
 @frozen
@@ -58,6 +55,12 @@ def folder(tmp_path: Path) -> ProtocolFolder:
     """A copy of the default protocol's folder."""
     source = specs_folder() / "protocols" / "capacity-eviction-v1"
     return ProtocolFolder(Path(shutil.copytree(source, tmp_path / "protocol")))
+
+
+def changed(instance: T, **changes: Any) -> T:
+    """`attrs.evolve`, for values that are not yet of their narrow types."""
+    made: T = evolve(instance, **changes)  # type: ignore[misc, arg-type]
+    return made
 
 
 def make_row(
@@ -146,7 +149,7 @@ def make_world(
     names = bank_ids or [f"b{i:05x}" for i in range(bank_size)]
     rows += [make_row(name) for name in names]
     rows += extra_rows
-    rule = evolve(
+    rule = changed(
         shipped.official.selection,
         eligible_question_types=tuple(types),
         excluded_pilot_ids=("pilot",),
@@ -154,7 +157,7 @@ def make_world(
         cases_per_type_per_scenario=per_type,
     )
     ranks = tuple(loss_ranks or [pool_size - 2] * (per_type * len(types)))
-    pool = evolve(
+    pool = changed(
         shipped.config.pool,
         size=pool_size,
         distractors=pool_size - 1,
@@ -164,19 +167,19 @@ def make_world(
         offset_namespace=namespace,
     )
     cases = shipped.synthetic.cases[:guards]
-    protocol = evolve(
+    protocol = changed(
         shipped,
-        config=evolve(shipped.config, pool=pool),
-        official=evolve(
+        config=changed(shipped.config, pool=pool),
+        official=changed(
             shipped.official,
             selection=rule,
             scenario_order=tuple(scenarios),
             scenarios=groups,
             loss_ranks=ranks,
         ),
-        synthetic=evolve(
+        synthetic=changed(
             shipped.synthetic,
-            cases=tuple(evolve(c, loss_rank=min(c.loss_rank, pool_size)) for c in cases),
+            cases=tuple(changed(c, loss_rank=min(c.loss_rank, pool_size)) for c in cases),
         ),
         standing="custom",
     )

@@ -19,6 +19,12 @@ from deermem_data import (
     write_file,
 )
 
+
+def names(folder: Path) -> list[str]:
+    """What stands in a folder, sorted."""
+    return sorted(path.name for path in folder.iterdir())
+
+
 DOCUMENT = {"b": [1, 2.0, None], "a": {"é": "ü\u2028", "Z": True}}
 
 
@@ -35,7 +41,7 @@ def test_jsonl_bytes() -> None:
     line = '{"a": {"Z": true, "é": "ü\u2028"}, "b": [1, 2.0, null]}\n'.encode()
     assert line == jsonl_line(DOCUMENT)
     assert line + b'{"x": "a\\nb"}\n' == jsonl_bytes([DOCUMENT, {"x": "a\nb"}])
-    assert b"" == jsonl_bytes([])
+    assert jsonl_bytes([]) == b""
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
@@ -49,13 +55,13 @@ def test_no_word_for_nan(number: float) -> None:
 
 def test_sha256_hex() -> None:
     """The SHA-256 of `abc` (FIPS 180-2, appendix B.1)."""
-    assert "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" == sha256_hex(b"abc")
+    assert sha256_hex(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 def test_read_bytes(tmp_path: Path) -> None:
     """The system's reason, with the path, as the caller's error."""
     (tmp_path / "a").write_bytes(b"x")
-    assert b"x" == read_bytes(tmp_path / "a", LookupError)
+    assert read_bytes(tmp_path / "a", LookupError) == b"x"
     with pytest.raises(LookupError) as caught:
         read_bytes(tmp_path / "b", LookupError)
     assert f"{tmp_path / 'b'}: cannot be read: No such file or directory" == caught.value.args[0]
@@ -66,8 +72,8 @@ def test_write_file_replaces(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_file(path, b"one")
     write_file(path, b"two")
-    assert b"two" == path.read_bytes()
-    assert ["a.json"] == os.listdir(tmp_path)
+    assert path.read_bytes() == b"two"
+    assert names(tmp_path) == ["a.json"]
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
@@ -84,13 +90,13 @@ def test_write_file_mode(tmp_path: Path, mask: int) -> None:
 def test_writing_in_threads_leaves_the_umask(tmp_path: Path) -> None:
     """Several writers at once do not change the process's umask."""
     before = os.umask(0o027)
+
+    def write(number: int) -> None:
+        for j in range(20):
+            write_file(tmp_path / f"{number}_{j}", b"x")
+
     try:
-        threads = [
-            threading.Thread(
-                target=lambda i=i: [write_file(tmp_path / f"{i}_{j}", b"x") for j in range(20)]
-            )
-            for i in range(4)
-        ]
+        threads = [threading.Thread(target=write, args=(i,)) for i in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -98,9 +104,9 @@ def test_writing_in_threads_leaves_the_umask(tmp_path: Path) -> None:
         after = os.umask(0o027)
     finally:
         os.umask(before)
-    assert 0o027 == after
+    assert after == 0o027
     assert {0o640} == {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    assert 80 == len(os.listdir(tmp_path))
+    assert len(names(tmp_path)) == 80
 
 
 def test_write_file_that_fails(tmp_path: Path) -> None:
@@ -110,6 +116,6 @@ def test_write_file_that_fails(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError) as caught:
         write_file(tmp_path / "a", b"one")
     assert str(caught.value).startswith(f"{tmp_path / 'a'}: cannot be written: ")
-    assert ["a"] == os.listdir(tmp_path)
+    assert names(tmp_path) == ["a"]
     with pytest.raises(ArtifactError, match="No such file or directory"):
         write_file(tmp_path / "none/a", b"one")

@@ -142,7 +142,7 @@ def test_eleven_distractors_are_sorted_as_text(world: Callable[..., World], tmp_
     """The order is by id, as text, also where that is not draw order."""
     case = cases_of(world(tmp_path / "data.json", pool_size=13, loss_ranks=[9] * 4))[0]
     prefix = f"d_{case.case_id}_"
-    assert "0 10 11 1 2 3 4 5 6 7 8 9".split() == [
+    assert ["0", "10", "11", *"123456789"] == [
         fact["id"].removeprefix(prefix).split("_")[0] for fact in case.facts[:-1]
     ]
 
@@ -151,7 +151,7 @@ def test_wraparound_of_the_whole_bank(row: Callable[..., dict[str, Any]]) -> Non
     """A bank no larger than the draw is drawn once round."""
     bank = [Record.from_row(row(f"b{i}")) for i in range(9)]
     start = distractor_offset("x", "n", 9)
-    assert 0 < start
+    assert start > 0
     assert bank[start:] + bank[:start] == list(draw_distractors("x", "n", bank, 9))
 
 
@@ -245,7 +245,7 @@ def test_cases_of_the_default_shape(world: Callable[..., World], tmp_path: Path)
     """Order, ranks, sources, types, dates: official cases first, guards in manifest order."""
     made = world(tmp_path / "data.json", loss_ranks=[6, 8, 10, 10])
     cases = cases_of(made)
-    assert [
+    assert [(case.case_id, case.scenario, case.loss_rank) for case in cases] == [
         ("kn0000", "confirmation_help", 6),
         ("kn0001", "confirmation_help", 8),
         ("te0000", "confirmation_help", 10),
@@ -259,24 +259,24 @@ def test_cases_of_the_default_shape(world: Callable[..., World], tmp_path: Path)
         ("correction_review_day", "correction_reserve", 8),
         ("correction_temperature_scale", "correction_reserve", 10),
         ("correction_mail_deletion", "correction_reserve", 10),
-    ] == [(case.case_id, case.scenario, case.loss_rank) for case in cases]
+    ]
     official, guard = cases[0], cases[-1]
-    assert ("longmemeval", "knowledge-update", "What about kn0000?", "forty") == (
-        official.source, official.question_type, official.question, official.answer
-    )  # fmt: skip
-    assert "2026/03/02 (Mon) 10:00" == official.question_date
     assert (
+        official.source, official.question_type, official.question, official.answer
+    ) == ("longmemeval", "knowledge-update", "What about kn0000?", "forty")  # fmt: skip
+    assert official.question_date == "2026/03/02 (Mon) 10:00"
+    assert official.facts[-1]["content"] == (
         "SESSION s_kn0000 AT 2026/03/01 (Sun) 10:00\nUSER: knowledge-update 0 is what I told you "
         "about"
-    ) == official.facts[-1]["content"]
-    assert ("synthetic", "synthetic-correction", None) == (
+    )
+    assert (
         guard.source, guard.question_type, guard.question_date
-    )  # fmt: skip
+    ) == ("synthetic", "synthetic-correction", None)  # fmt: skip
     stated = made.protocol.synthetic.cases[-1]
     assert (stated.question, stated.answer) == (guard.question, guard.answer)
     assert stated.support_fact == guard.facts[-1]["content"]
-    assert "correction" == guard.facts[-1]["category"]
-    assert "deermem-eviction-eval:correction_mail_deletion" == guard.facts[-1]["source"]
+    assert guard.facts[-1]["category"] == "correction"
+    assert guard.facts[-1]["source"] == "deermem-eviction-eval:correction_mail_deletion"
 
 
 def test_blank_question_date(
@@ -292,4 +292,4 @@ def test_blank_question_date(
 
 def test_iso_z() -> None:
     """Timestamps end in Z."""
-    assert "2026-08-13T00:00:00Z" == iso_z(load_protocol().config.evaluation_time)
+    assert iso_z(load_protocol().config.evaluation_time) == "2026-08-13T00:00:00Z"

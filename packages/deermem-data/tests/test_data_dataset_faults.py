@@ -1,4 +1,6 @@
-"""A wrong data set is named in one line: what is wrong, where, and that it is not the pinned one."""
+# A row of a table is a line.
+# ruff: noqa: E501
+"""A wrong data set is named in one line: what is wrong and where."""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import pytest
 from attrs import evolve
 
 from deermem_data import DatasetError, build_cases, load_dataset
+from deermem_data._structure import FileId
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +35,7 @@ def fault(path: Path, protocol: Protocol) -> str:
     with pytest.raises(DatasetError) as caught:
         load_dataset(path, protocol)
     message = str(caught.value)
-    assert 1 == len(message.splitlines())
+    assert len(message.splitlines()) == 1
     assert message.startswith(f"{path}: ")
     return message.removeprefix(f"{path}: ")
 
@@ -95,8 +98,8 @@ def test_not_json_far_into_the_file(good: World) -> None:
 
 def test_folder_and_absent_file(good: World, tmp_path: Path) -> None:
     """What cannot be read is named with the system's reason."""
-    assert "cannot be read: Is a directory" == fault(tmp_path, good.protocol)
-    assert "cannot be read: No such file or directory" == fault(tmp_path / "no", good.protocol)
+    assert fault(tmp_path, good.protocol) == "cannot be read: Is a directory"
+    assert fault(tmp_path / "no", good.protocol) == "cannot be read: No such file or directory"
 
 
 def spoil(key: str, value: object) -> Callable[[dict[str, Any]], object]:
@@ -215,7 +218,7 @@ def test_too_few_records_for_the_bank(
     good.path.write_bytes(data)
     protocol = pin(good.protocol, data)
     dataset = load_dataset(good.path, protocol)
-    assert 39 == len(dataset.bank)
+    assert len(dataset.bank) == 39
     with pytest.raises(DatasetError) as caught:
         build_cases(protocol, dataset)
     assert (
@@ -229,7 +232,8 @@ def test_manifest_that_does_not_match(good: World) -> None:
     """A manifest with other ids than the rule gives is shown beside the selection."""
     dataset = load_dataset(good.path, good.protocol)
     official = good.protocol.official
-    groups = {**official.scenarios, "access_help": ("kn0003", "kn0002", "te0002", "te0003")}
+    swapped = tuple(map(FileId, ["kn0003", "kn0002", "te0002", "te0003"]))
+    groups = {**official.scenarios, "access_help": swapped}
     protocol = evolve(good.protocol, official=evolve(official, scenarios=groups))
     with pytest.raises(DatasetError) as caught:
         build_cases(protocol, dataset)

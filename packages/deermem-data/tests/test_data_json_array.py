@@ -1,3 +1,5 @@
+# A row of a table is a line.
+# ruff: noqa: E501
 """The array reader agrees with `json.loads` on every document, however the file is cut up."""
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def fault(data: bytes, chunk_size: int = CHUNK) -> str:
     """The reader's error, without the file's name."""
     with pytest.raises(DatasetError) as caught:
         read(data, chunk_size)
-    assert 1 == len(str(caught.value).splitlines())
+    assert len(str(caught.value).splitlines()) == 1
     return str(caught.value).removeprefix(f"{PATH}: ")
 
 
@@ -156,5 +158,5 @@ def test_reads_no_further_than_asked() -> None:
     """Elements come while the file is being read."""
     stream = io.BytesIO(b"[1, 2, 3]" + b" " * 1000)
     rows = iter_array(PATH, stream, lambda _: None, chunk_size=4)
-    assert 1 == next(rows)
+    assert next(rows) == 1
     assert stream.tell() < 20

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +36,26 @@ OFFICIAL = [case for case in CASES.values() if case.source == "longmemeval"]
 VALUES = json.loads(Path(__file__).with_name("mini_values.json").read_text(encoding="utf-8"))
 UPDATES, TIMES = VALUES["knowledge-update"], VALUES["temporal-reasoning"]
 
-# Words that carry no subject.
-COMMON = set(
-    """a about after ago all altogether an and any are at be been before can day days did do does
-    doing each first for from get go had has have how i in is it keep last lie long many me much my
-    not now of on one or our out place right should take than that the there these they this time
-    to two up was we week weeks were what when where which while who whose will with would you
-    your""".split()
-)
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
 def tokens(text: str) -> list[str]:
     """The words and numbers of a text, lower-cased."""
     return re.findall(r"[^\W_]+", text.lower())
+
+
+# Words that carry no subject.
+COMMON = set(
+    tokens(
+        """
+        a about after ago all altogether an and any are at be been before can day days did do
+        does doing each first for from get go had has have how i in is it keep last lie long
+        many me much my not now of on one or our out place right should take than that the
+        there these they this time to two up was we week weeks were what when where which
+        while who whose will with would you your
+        """
+    )
+)
 
 
 def contains(text: str, phrase: str) -> bool:
@@ -65,7 +71,7 @@ def said(content: str) -> str:
 
 def moment(text: str) -> datetime:
     """A date of the data set, whose weekday must agree."""
-    parsed = datetime.strptime(text, "%Y/%m/%d (%a) %H:%M")
+    parsed = datetime.strptime(text, "%Y/%m/%d (%a) %H:%M").replace(tzinfo=UTC)
     assert parsed.strftime("%Y/%m/%d (%a) %H:%M") == text
     return parsed
 
@@ -94,7 +100,7 @@ def test_size() -> None:
     } == {row["question_type"] for row in ROWS}
     candidates = [is_bank_candidate(Record.from_row(row), PROTOCOL.config.pool) for row in ROWS]
     assert sum(candidates) >= 48
-    assert 40 == len(DATASET.bank)
+    assert len(DATASET.bank) == 40
     assert set(PROTOCOL.config.pool.distractor_types) == {r.question_type for r in DATASET.bank}
 
 
@@ -132,8 +138,8 @@ def test_ids() -> None:
     """Question and session ids are unique over the whole data set."""
     questions = [row["question_id"] for row in ROWS]
     sessions = [name for row in ROWS for name in row["haystack_session_ids"]]
-    assert [] == [name for name, count in Counter(questions).items() if count > 1]
-    assert [] == [name for name, count in Counter(sessions).items() if count > 1]
+    assert [name for name, count in Counter(questions).items() if count > 1] == []
+    assert [name for name, count in Counter(sessions).items() if count > 1] == []
     assert all(re.fullmatch(r"[0-9a-f]{8}(_abs)?", name) for name in questions)
 
 
@@ -186,7 +192,7 @@ def test_each_exclusion_bites(name: str) -> None:
     before, after = selection(PROTOCOL), selection(changed)
     kinds = RULE.eligible_question_types
     assert any(before[kind] != after[kind] for kind in kinds)
-    assert all(20 == len(after[kind]) for kind in kinds)
+    assert all(len(after[kind]) == 20 for kind in kinds)
 
 
 def test_stripping_bites() -> None:
@@ -245,9 +251,9 @@ def test_knowledge_update_holds_both_values_in_order(case_id: str) -> None:
     sessions = support(case).split("\n\n")
     with_older = [i for i, session in enumerate(sessions) if contains(session, older)]
     with_newer = [i for i, session in enumerate(sessions) if contains(session, newer)]
-    assert [0] == with_older
+    assert with_older == [0]
     assert [len(sessions) - 1] == with_newer
-    assert 0 < len(sessions) - 1
+    assert len(sessions) - 1 > 0
     assert contains(case.answer, newer) or contains(newer, case.answer)
     assert not contains(case.answer, older)
 
@@ -272,7 +278,7 @@ def test_temporal_answer_follows_from_the_dates(case_id: str) -> None:
     at = date.fromisoformat(TIMES[case_id].get("at", "0001-01-01"))
     if ask in {"days", "weeks"}:
         unit = 7 if ask == "weeks" else 1
-        assert 2 == len(days)
+        assert len(days) == 2
         assert number_in(answer) * unit == (days[1] - days[0]).days
         words = set(tokens(answer)) - set(NUMBERS)
         assert {word for word in words if not word.isdigit()} <= {ask}
@@ -317,7 +323,7 @@ def test_answer_stands_in_no_distractor(case: Case) -> None:
     if case.answer.isdigit() and int(case.answer) < 100:
         return
     answer = case.answer.split(". ")[0]
-    assert [] == [text for text in distractors(case) if contains(text, answer)]
+    assert [text for text in distractors(case) if contains(text, answer)] == []
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.case_id)
@@ -360,8 +366,8 @@ def test_answer_forms(form: str) -> None:
 
 def test_one_range_and_one_list() -> None:
     """One answer admits a range, one is a list."""
-    assert 1 == sum("ranging from" in case.answer for case in OFFICIAL)
-    assert 1 == sum(bool(re.search(r", .* and ", case.answer)) for case in OFFICIAL)
+    assert sum("ranging from" in case.answer for case in OFFICIAL) == 1
+    assert sum(bool(re.search(r", .* and ", case.answer)) for case in OFFICIAL) == 1
 
 
 def test_some_answers_are_json_integers() -> None:

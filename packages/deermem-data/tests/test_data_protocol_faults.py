@@ -1,3 +1,5 @@
+# A row of a table is a line.
+# ruff: noqa: E501
 """A protocol's keys are held to their types and to each other; every fault is named at once."""
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import pytest
 from attrs import evolve
 
 from deermem_data import PolicyWeights, ProtocolError, load_protocol
+from deermem_data._structure import Count, Fraction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,8 +193,10 @@ def test_every_fault_of_a_file_at_once(folder: ProtocolFolder) -> None:
         "pool.fact_order: expected 'fact-id', found str 'score'",
         "pool.capacities: expected each below the pool size 10, found [10]",
         "policies.hybrid_v1.weights: expected weights that sum to 1, found a sum of 1.2",
-        "policies.confidence.policy: expected an id of 1 to 120 of A-Z a-z 0-9 . _ - "
-        "(it names files), found str 'a/b'",
+        (
+            "policies.confidence.policy: expected an id of 1 to 120 of A-Z a-z 0-9 . _ - "
+            "(it names files), found str 'a/b'"
+        ),
         "qa.workers: expected a whole number of 1 or more, found str '3'",
         "qa.temperature: expected 0 or more, found -1.0",
         "statistics.alpha: expected a finite number, found float nan",
@@ -207,12 +212,14 @@ def test_wrong_key_hides_no_rule_of_the_others(folder: ProtocolFolder) -> None:
         official["scenario_order"] = [*official["scenario_order"][:3], "nope"]
 
     folder.edit(OFFICIAL, spoil)
-    assert [
+    assert sorted(line.removeprefix(f"{folder / OFFICIAL}: ") for line in faults(folder)) == [
         "loss_ranks: expected 10, one for each case of a scenario, found 1",
-        "scenario_order: expected some of ['access_help', 'confidence_control', "
-        "'confirmation_help', 'correction_reserve', 'noisy_signal_control'], found ['nope']",
+        (
+            "scenario_order: expected some of ['access_help', 'confidence_control', "
+            "'confirmation_help', 'correction_reserve', 'noisy_signal_control'], found ['nope']"
+        ),
         "scenarios.access_help[0]: expected " + ID + ", found int 7",
-    ] == sorted(line.removeprefix(f"{folder / OFFICIAL}: ") for line in faults(folder))
+    ]
 
 
 def test_faults_of_several_files_at_once(folder: ProtocolFolder) -> None:
@@ -220,8 +227,10 @@ def test_faults_of_several_files_at_once(folder: ProtocolFolder) -> None:
     put(CONFIG, "qa/workers", 0)(folder)
     put(OFFICIAL, "protocol_id", "")(folder)
     put(SYNTHETIC, "schema_version", 2)(folder)
-    assert [CONFIG, OFFICIAL, SYNTHETIC] == [
-        line.removeprefix(f"{folder.path}/").split(": ")[0] for line in faults(folder)
+    assert [line.removeprefix(f"{folder.path}/").split(": ")[0] for line in faults(folder)] == [
+        CONFIG,
+        OFFICIAL,
+        SYNTHETIC,
     ]
 
 
@@ -229,9 +238,11 @@ def test_two_protocol_ids(folder: ProtocolFolder) -> None:
     """Parts of two protocols do not make one."""
     put(SYNTHETIC, "protocol_id", "other-v1")(folder)
     assert [
-        f"{folder.path}: protocol_id: expected one in all three files, found "
-        "capacity-eviction-v1.yaml 'deermem-capacity-eviction-v1', "
-        "official.json 'deermem-capacity-eviction-v1', synthetic.json 'other-v1'"
+        (
+            f"{folder.path}: protocol_id: expected one in all three files, found "
+            "capacity-eviction-v1.yaml 'deermem-capacity-eviction-v1', "
+            "official.json 'deermem-capacity-eviction-v1', synthetic.json 'other-v1'"
+        )
     ] == faults(folder)
 
 
@@ -249,8 +260,9 @@ def test_whole_number_becomes_a_float(folder: ProtocolFolder) -> None:
         folder
     )
     config = load_protocol(folder.path).config
-    assert "0.0" == repr(config.qa.temperature)
-    assert PolicyWeights(1.0, 0.0, 0.0) == config.policies["hybrid_v1"].weights  # type: ignore[arg-type]
+    assert repr(config.qa.temperature) == "0.0"
+    expected = PolicyWeights(Fraction(1.0), Fraction(0.0), Fraction(0.0))
+    assert expected == config.policies["hybrid_v1"].weights
     assert float is type(config.policies["hybrid_v1"].confirmation_half_life_days)
     assert int is type(config.qa.timeout_seconds)
 
@@ -259,7 +271,7 @@ def test_rules_hold_for_changed_instances() -> None:
     """A protocol evolved in code is held to the same rules as one from a file."""
     pool = load_protocol().config.pool
     with pytest.raises(ValueError, match=re.escape("capacities: expected each below the pool")):
-        evolve(pool, capacities=(7, 10))
+        evolve(pool, capacities=(Count(7), Count(10)))
 
 
 PATHS = ["../answer.txt", "prompts/../../answer.txt", "ABSOLUTE", "link.txt", "loop.txt", "linked/answer.txt"]  # fmt: skip
@@ -276,8 +288,10 @@ def test_prompt_path_leaves_the_folder(folder: ProtocolFolder, tmp_path: Path, p
     named = str(outside) if path == "ABSOLUTE" else path
     put(CONFIG, "qa/answer_prompt/path", named)(folder)
     assert [
-        f"{folder / CONFIG}: qa.answer_prompt.path: expected a path inside {folder.path}, "
-        f"found {named!r}"
+        (
+            f"{folder / CONFIG}: qa.answer_prompt.path: expected a path inside {folder.path}, "
+            f"found {named!r}"
+        )
     ] == faults(folder)
 
 
@@ -336,5 +350,5 @@ def test_prompt_sections(folder: ProtocolFolder) -> None:
     (folder / PROMPT).write_bytes(data)
     put(CONFIG, "qa/answer_prompt/sha256", hashlib.sha256(data).hexdigest())(folder)
     prompt = load_protocol(folder.path).prompt
-    assert " a " == prompt.system
-    assert "{{STORED_MEMORY}}\nUSER:\n{{QUESTION}} " == prompt.user
+    assert prompt.system == " a "
+    assert prompt.user == "{{STORED_MEMORY}}\nUSER:\n{{QUESTION}} "

@@ -41,9 +41,9 @@ def fault(*args: object, **kwargs: object) -> str:
 
 def test_shipped_names() -> None:
     """Three protocols are shipped, of the historical one its pins alone."""
-    assert ("capacity-eviction-v1", "mini-v1", HISTORICAL) == shipped_protocols()
+    assert shipped_protocols() == ("capacity-eviction-v1", "mini-v1", HISTORICAL)
     shipped = specs_folder() / "protocols" / HISTORICAL
-    assert ["pins.json"] == [path.name for path in shipped.iterdir()]
+    assert [path.name for path in shipped.iterdir()] == ["pins.json"]
 
 
 @pytest.mark.parametrize("name", ["capacity-eviction-v1", "mini-v1"])
@@ -51,9 +51,9 @@ def test_shipped_protocol(name: str) -> None:
     """A shipped protocol loads by name, knows the production selector, and has 45 cases."""
     protocol = load_protocol(name)
     assert f"deermem-{name}" == protocol.protocol_id
-    assert "shipped" == protocol.standing
-    assert (PRODUCTION,) == protocol.known_selectors
-    assert 45 == protocol.case_count
+    assert protocol.standing == "shipped"
+    assert protocol.known_selectors == (PRODUCTION,)
+    assert protocol.case_count == 45
     assert protocol == load_protocol(specs_folder() / "protocols" / name)
 
 
@@ -67,29 +67,29 @@ def test_parameters(name: str) -> None:
     """Both shipped protocols state the design's parameters."""
     config = load_protocol(name).config
     pool, hybrid = config.pool, config.policies["hybrid_v1"]
-    assert "2026-08-13T00:00:00+00:00" == config.evaluation_time.isoformat()
-    assert (10, (5, 7, 9), 7, 9, 40) == (
+    assert config.evaluation_time.isoformat() == "2026-08-13T00:00:00+00:00"
+    assert (
         pool.size, pool.capacities, pool.qa_capacity, pool.distractors, pool.distractor_bank_size
-    )  # fmt: skip
-    assert ("single-session-user", "single-session-preference") == pool.distractor_types
-    assert (40, 700) == (pool.distractor_min_evidence_chars, pool.distractor_max_evidence_chars)
-    assert "deermem-medium-v1" == pool.offset_namespace
-    assert ["confidence", "hybrid-v1"] == [spec.policy for spec in config.policies.values()]
+    ) == (10, (5, 7, 9), 7, 9, 40)  # fmt: skip
+    assert pool.distractor_types == ("single-session-user", "single-session-preference")
+    assert (pool.distractor_min_evidence_chars, pool.distractor_max_evidence_chars) == (40, 700)
+    assert pool.offset_namespace == "deermem-medium-v1"
+    assert [spec.policy for spec in config.policies.values()] == ["confidence", "hybrid-v1"]
     assert hybrid.weights is not None
-    assert (0.65, 0.25, 0.10) == (
+    assert (
         hybrid.weights.confidence, hybrid.weights.confirmation, hybrid.weights.access
-    )  # fmt: skip
-    assert (90.0, 30.0) == (hybrid.confirmation_half_life_days, hybrid.access_half_life_days)
-    assert (0.10, 10) == (hybrid.correction_reserved_fraction, hybrid.correction_reserved_max)
+    ) == (0.65, 0.25, 0.10)  # fmt: skip
+    assert (hybrid.confirmation_half_life_days, hybrid.access_half_life_days) == (90.0, 30.0)
+    assert (hybrid.correction_reserved_fraction, hybrid.correction_reserved_max) == (0.10, 10)
     qa = config.qa
-    assert (2048, 120, 3, 3) == (qa.max_tokens, qa.timeout_seconds, qa.max_attempts, qa.workers)
-    assert ("DEERMEM_EVAL_ANSWER_API_KEY", "DEERMEM_EVAL_ANSWER_BASE_URL") == (
+    assert (qa.max_tokens, qa.timeout_seconds, qa.max_attempts, qa.workers) == (2048, 120, 3, 3)
+    assert (
         qa.api_key_env, qa.base_url_env
-    )  # fmt: skip
+    ) == ("DEERMEM_EVAL_ANSWER_API_KEY", "DEERMEM_EVAL_ANSWER_BASE_URL")  # fmt: skip
     statistics = config.statistics
-    assert (4789, 10_000, 0.05) == (
+    assert (
         statistics.bootstrap_seed, statistics.bootstrap_iterations, statistics.alpha
-    )  # fmt: skip
+    ) == (4789, 10_000, 0.05)  # fmt: skip
 
 
 def test_hashes_are_those_of_the_files(folder: ProtocolFolder) -> None:
@@ -110,7 +110,7 @@ def test_hashes_are_those_of_the_files(folder: ProtocolFolder) -> None:
 
 def test_copy_is_custom(folder: ProtocolFolder) -> None:
     """A copy of a shipped protocol is not the shipped one: nothing pins its bytes."""
-    assert "custom" == load_protocol(folder.path).standing
+    assert load_protocol(folder.path).standing == "custom"
 
 
 @pytest.mark.parametrize("part", ["official_manifest", "synthetic_manifest"])
@@ -118,9 +118,9 @@ def test_shipped_protocol_with_another_part_is_custom(folder: ProtocolFolder, pa
     """A part put in place of a shipped one is found, used, and seen in the standing."""
     name = part.removesuffix("_manifest")
     given = folder / f"manifests/{name}.json"
-    protocol = load_protocol(**{part: given})  # type: ignore[arg-type]
+    protocol = load_protocol(**{part: given})
     assert given == getattr(protocol.files, part)
-    assert "custom" == protocol.standing
+    assert protocol.standing == "custom"
 
 
 def test_config_alone_brings_its_own_folder(folder: ProtocolFolder) -> None:
@@ -129,7 +129,7 @@ def test_config_alone_brings_its_own_folder(folder: ProtocolFolder) -> None:
     protocol = load_protocol(config=config)
     assert folder.path == protocol.files.folder
     assert folder / "manifests/official.json" == protocol.files.official_manifest
-    assert "custom" == protocol.standing
+    assert protocol.standing == "custom"
 
 
 def test_unknown_name_suggests(tmp_path: Path) -> None:
@@ -156,18 +156,18 @@ def test_historical_needs_a_checkout(tmp_path: Path) -> None:
     for message in (without, elsewhere):
         assert "name a deer-flow checkout with --deerflow PATH" in message
         assert "or give the benchmark's folder itself as the protocol" in message
-        assert 1 == len(message.splitlines())
+        assert len(message.splitlines()) == 1
 
 
 def test_pins() -> None:
     """The pins are the published ones."""
     pins = historical_pins()
-    assert ("e0bcd158", "7f9b26f3", "2f0c7f9b", "2bd4f166") == (
+    assert (
         pins.config_sha256[:8],
         pins.official_manifest_sha256[:8],
         pins.synthetic_manifest_sha256[:8],
         pins.answer_prompt_sha256[:8],
-    )
+    ) == ("e0bcd158", "7f9b26f3", "2f0c7f9b", "2bd4f166")
 
 
 @pytest.fixture
@@ -184,10 +184,10 @@ def checkout(upstream_path: Path, tmp_path: Path) -> Path:
 def test_historical_by_name(checkout: Path, below: str) -> None:
     """The root, the backend and the harness folder of a checkout are all accepted."""
     protocol = load_protocol(HISTORICAL, deerflow=checkout / below)
-    assert "historical" == protocol.standing
+    assert protocol.standing == "historical"
     assert historical_pins() == protocol.hashes
-    assert "deermem-hybrid-v1-pr4789-reproduction-v1" == protocol.protocol_id
-    assert 45 == protocol.case_count
+    assert protocol.protocol_id == "deermem-hybrid-v1-pr4789-reproduction-v1"
+    assert protocol.case_count == 45
 
 
 @pytest.mark.parametrize("below", ["", "backend", "backend/packages/harness"])
@@ -196,17 +196,17 @@ def test_historical_from_a_relative_folder(
 ) -> None:
     """So is `.` inside it."""
     monkeypatch.chdir(checkout / below)
-    assert "historical" == load_protocol(HISTORICAL, deerflow=Path()).standing
+    assert load_protocol(HISTORICAL, deerflow=Path()).standing == "historical"
 
 
 def test_historical_knows_the_production_selector(upstream_path: Path) -> None:
     """Its config has no key for it; the pins have."""
-    assert (PRODUCTION,) == load_protocol(upstream_path).known_selectors
+    assert load_protocol(upstream_path).known_selectors == (PRODUCTION,)
 
 
 def test_historical_by_path(upstream_path: Path) -> None:
     """The benchmark's folder given by path is known for what it is."""
-    assert "historical" == load_protocol(upstream_path).standing
+    assert load_protocol(upstream_path).standing == "historical"
 
 
 @pytest.mark.parametrize("part", UPSTREAM_PARTS)
@@ -217,7 +217,7 @@ def test_changed_part_of_the_historical_protocol(checkout: Path, part: str) -> N
     path.write_bytes(path.read_bytes() + b"\n")
     after = sha256_hex(path.read_bytes())
     message = fault(HISTORICAL, deerflow=checkout)
-    assert 1 == len(message.splitlines())
+    assert len(message.splitlines()) == 1
     assert str(path) in message
     assert before in message
     assert after in message
@@ -235,8 +235,8 @@ def test_historical_changed(checkout: Path, part: str) -> None:
         pinned = config.read_text(encoding="utf-8")
         config.write_text(pinned.replace(before, sha256_hex(path.read_bytes())), encoding="utf-8")
     protocol = load_protocol(benchmark)
-    assert "historical-changed" == protocol.standing
-    assert () == protocol.known_selectors
+    assert protocol.standing == "historical-changed"
+    assert protocol.known_selectors == ()
 
 
 def test_embedded_data_set(folder: ProtocolFolder) -> None:

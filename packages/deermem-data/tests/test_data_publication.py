@@ -24,6 +24,11 @@ def child(*arguments: object, prefix: tuple[str, ...] = ()) -> list[str]:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
+def names(folder: Path) -> list[str]:
+    """What stands in a folder, sorted."""
+    return sorted(path.name for path in folder.iterdir())
+
+
 def content(folder: Path) -> dict[str, bytes]:
     """Name -> bytes of the files one can open in a folder."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
@@ -33,7 +38,7 @@ def fault(folder: Path, files: dict[str, bytes] = FILES) -> str:
     """The one line of the error that publishing raises."""
     with pytest.raises(ArtifactError) as caught:
         publish_new(folder, files)
-    assert 1 == len(str(caught.value).splitlines())
+    assert len(str(caught.value).splitlines()) == 1
     return str(caught.value)
 
 
@@ -41,9 +46,9 @@ def test_fresh_folder(tmp_path: Path) -> None:
     """The folder and those above it are made; nothing else is left."""
     folder = tmp_path / "runs" / "one"
     publish_new(folder, FILES)
-    assert FILES == content(folder)
-    assert sorted(FILES) == sorted(os.listdir(folder))
-    assert ["one"] == os.listdir(tmp_path / "runs")
+    assert content(folder) == FILES
+    assert sorted(FILES) == names(folder)
+    assert names(tmp_path / "runs") == ["one"]
 
 
 @pytest.mark.parametrize("others", [{}, {"notes.txt": b"mine", "policy": b"x"}])
@@ -56,10 +61,10 @@ def test_folder_that_is_there(tmp_path: Path, others: dict[str, bytes]) -> None:
     before = folder.stat()
     publish_new(folder, FILES)
     assert {**others, **FILES} == content(folder)
-    assert sorted({**others, **FILES}) == sorted(os.listdir(folder))
+    assert sorted({**others, **FILES}) == names(folder)
     assert not any(path.is_symlink() for path in folder.iterdir())
     assert (before.st_ino, before.st_mode) == (folder.stat().st_ino, folder.stat().st_mode)
-    assert ["run"] == os.listdir(tmp_path)
+    assert names(tmp_path) == ["run"]
 
 
 def test_link_to_a_folder(tmp_path: Path) -> None:
@@ -67,7 +72,7 @@ def test_link_to_a_folder(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     publish_new(tmp_path / "link", FILES)
-    assert FILES == content(tmp_path / "real")
+    assert content(tmp_path / "real") == FILES
     assert (tmp_path / "link").is_symlink()
 
 
@@ -106,7 +111,7 @@ def test_nothing_is_overwritten(tmp_path: Path, taken: str, kind: str) -> None:
         f"{folder}: already holds a run ({taken}); results are never overwritten: name another "
         "output folder"
     ) == fault(folder)
-    assert [taken] == os.listdir(folder)
+    assert [taken] == names(folder)
     with pytest.raises(ArtifactError):
         require_new(folder, FILES)
 
@@ -116,7 +121,7 @@ def test_published_once(tmp_path: Path) -> None:
     publish_new(tmp_path / "run", FILES)
     other = dict.fromkeys(FILES, b"other")
     assert "already holds a run (a.json, b.jsonl, c.json)" in fault(tmp_path / "run", other)
-    assert FILES == content(tmp_path / "run")
+    assert content(tmp_path / "run") == FILES
 
 
 def test_paths_that_are_no_folder(tmp_path: Path) -> None:
@@ -132,8 +137,8 @@ def test_paths_that_are_no_folder(tmp_path: Path) -> None:
     assert f"{tmp_path / 'file/below/run'}: cannot be written: " in fault(
         tmp_path / "file/below/run"
     )
-    assert b"mine" == (tmp_path / "file").read_bytes()
-    assert ["file", "link"] == sorted(os.listdir(tmp_path))
+    assert (tmp_path / "file").read_bytes() == b"mine"
+    assert names(tmp_path) == ["file", "link"]
 
 
 def test_name_that_is_too_long(tmp_path: Path) -> None:
@@ -145,8 +150,8 @@ def test_name_that_is_too_long(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old/other").write_bytes(b"mine")
     assert "File name too long" in fault(tmp_path / "old", files)
-    assert ["old"] == os.listdir(tmp_path)
-    assert ["other"] == os.listdir(tmp_path / "old")
+    assert names(tmp_path) == ["old"]
+    assert names(tmp_path / "old") == ["other"]
 
 
 @pytest.mark.parametrize("others", [{}, {"notes.txt": b"mine"}])
@@ -161,8 +166,8 @@ def test_no_room(tmp_path: Path, others: dict[str, bytes]) -> None:
         f"{folder}: cannot be written: File too large; nothing was written there: make room or "
         "name another output folder"
     ) == line
-    assert (["notes.txt"] if others else []) == (os.listdir(folder) if others else [])
-    assert (["run"] if others else []) == os.listdir(tmp_path)
+    assert (["notes.txt"] if others else []) == (names(folder) if others else [])
+    assert (["run"] if others else []) == names(tmp_path)
 
 
 @pytest.mark.parametrize("fresh", [True, False])
@@ -179,7 +184,9 @@ def test_full_disk(tmp_path: Path, fresh: bool) -> None:
     )
     # In a mount namespace of its own, so that nothing remains mounted.
     maps = ["-m"] if os.geteuid() == 0 else ["-r", "-m"]
-    done = subprocess.run(["unshare", *maps, "sh", "-c", script], capture_output=True, text=True)
+    done = subprocess.run(
+        ["unshare", *maps, "sh", "-c", script], capture_output=True, text=True, check=False
+    )
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
     line, *left = done.stdout.splitlines()
@@ -197,7 +204,7 @@ def test_read_only_folder(below: str) -> None:
         parent.chmod(0o555)
         (line,) = child("refuse", parent / below, "user")
         assert f"{parent / below}: cannot be written: Permission denied; nothing was" in line
-        assert ["other"] == os.listdir(parent)
+        assert names(parent) == ["other"]
     finally:
         parent.chmod(0o755)
         shutil.rmtree(parent)
@@ -244,13 +251,13 @@ def test_killed_at_every_step(tmp_path: Path, there: bool, others: dict[str, byt
         assert found in (others, {**others, **FILES}), step
         recover_publication(folder)
         if folder.is_dir():
-            assert sorted(found) == sorted(os.listdir(folder))
+            assert sorted(found) == names(folder)
             assert found == content(folder)
             assert not any(path.is_symlink() for path in folder.iterdir())
         if not appeared[-1]:
             publish_new(folder, FILES)
             assert {**others, **FILES} == content(folder)
-            assert sorted({**others, **FILES}) == sorted(os.listdir(folder))
+            assert sorted({**others, **FILES}) == names(folder)
     # Once there, the set stays there.
     assert sorted(appeared) == appeared
     assert False is appeared[0]
@@ -264,8 +271,8 @@ def test_publishing_again_after_a_kill_needs_no_recovery(tmp_path: Path) -> None
     (folder / ".publication.0123.tmp/a.json").write_bytes(b"old")
     (folder / "a.json").symlink_to(".publication/a.json")
     publish_new(folder, FILES)
-    assert FILES == content(folder)
-    assert sorted(FILES) == sorted(os.listdir(folder))
+    assert content(folder) == FILES
+    assert sorted(FILES) == names(folder)
 
 
 def test_recovery_does_nothing_else(tmp_path: Path) -> None:
@@ -275,7 +282,7 @@ def test_recovery_does_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("nowhere")
     (tmp_path / "sub").mkdir()
     recover_publication(tmp_path)
-    assert ["data", "link", "sub"] == sorted(os.listdir(tmp_path))
+    assert names(tmp_path) == ["data", "link", "sub"]
 
 
 def test_one_publisher_at_a_time(tmp_path: Path) -> None:
@@ -292,6 +299,6 @@ def test_one_publisher_at_a_time(tmp_path: Path) -> None:
         assert expected == str(caught.value)
     finally:
         os.close(holder)
-    assert [] == os.listdir(folder)
+    assert names(folder) == []
     publish_new(folder, FILES)
-    assert FILES == content(folder)
+    assert content(folder) == FILES

@@ -31,7 +31,7 @@ def default(longmemeval_path: Path) -> tuple[Case, ...]:
 
 def test_default_protocol(default: tuple[Case, ...]) -> None:
     """40 official cases, ten a scenario, five of each type; five guards."""
-    assert 45 == len(default)
+    assert len(default) == 45
     counts: dict[tuple[str, str], int] = {}
     for case in default:
         key = (case.scenario, case.question_type)
@@ -53,10 +53,11 @@ def test_dataset(longmemeval_path: Path) -> None:
     protocol = load_protocol()
     dataset = load_dataset(longmemeval_path, protocol)
     assert SHA256 == dataset.sha256 == protocol.config.dataset.sha256
-    assert 500 == dataset.record_count
-    assert 40 == len(dataset.bank)
-    assert {"knowledge-update": 20, "temporal-reasoning": 20} == {
-        kind: len(records) for kind, records in dataset.selected.items()
+    assert dataset.record_count == 500
+    assert len(dataset.bank) == 40
+    assert {kind: len(records) for kind, records in dataset.selected.items()} == {
+        "knowledge-update": 20,
+        "temporal-reasoning": 20,
     }
 
 
@@ -65,7 +66,7 @@ def test_historical_protocol(
 ) -> None:
     """The historical protocol has the same official cases, pool for pool, and its own guards."""
     historical = cases(longmemeval_path, upstream_path)
-    assert 45 == len(historical)
+    assert len(historical) == 45
     assert default[:40] == historical[:40]
     assert {"synthetic"} == {case.source for case in historical[40:]}
     assert not {case.case_id for case in default[40:]} & {case.case_id for case in historical[40:]}
@@ -81,7 +82,7 @@ def test_published_rows(longmemeval_path: Path, upstream_path: Path) -> None:
     ]
     found = {case.case_id: case for case in cases(longmemeval_path, upstream_path)}
     assert {row["case_id"] for row in published} == set(found)
-    assert 90 == len(published)
+    assert len(published) == 90
     for row in published:
         case = found[row["case_id"]]
         assert (row["source"], row["scenario"], row["question_type"]) == (

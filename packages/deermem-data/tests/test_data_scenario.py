@@ -16,13 +16,13 @@ def confidences(scenario: str, rank: int) -> list[float]:
 
 def test_names() -> None:
     """The table has five rows."""
-    assert [
+    assert sorted(SCENARIOS) == [
         "access_help",
         "confidence_control",
         "confirmation_help",
         "correction_reserve",
         "noisy_signal_control",
-    ] == sorted(SCENARIOS)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_noisy_signal_control(rank: int, noisy: int) -> None:
 def test_arithmetic_as_written() -> None:
     """The published scores are these floats, not the decimals they stand for."""
     assert [0.94 - 0.02 * i for i in range(9)] == confidences("access_help", 10)
-    assert 0.8799999999999999 == confidences("access_help", 10)[3]
+    assert confidences("access_help", 10)[3] == 0.8799999999999999
     assert [0.68 - 0.02 * i for i in range(4)] == confidences("access_help", 6)[5:]
     assert [0.90 - 0.03 * i for i in range(9)] == confidences("correction_reserve", 10)
 
@@ -112,8 +112,8 @@ def test_arithmetic_as_written() -> None:
 def test_loss_ranks(name: str) -> None:
     """Official cases take 6 6 6 8 8 8 10 10 10 10, guards 6 8 8 10 10."""
     protocol = load_protocol(name)
-    assert (6, 6, 6, 8, 8, 8, 10, 10, 10, 10) == protocol.official.loss_ranks
-    assert [6, 8, 8, 10, 10] == [case.loss_rank for case in protocol.synthetic.cases]
+    assert protocol.official.loss_ranks == (6, 6, 6, 8, 8, 8, 10, 10, 10, 10)
+    assert [case.loss_rank for case in protocol.synthetic.cases] == [6, 8, 8, 10, 10]
 
 
 @pytest.mark.parametrize("scenario", ["confirmation_help", "access_help", "correction_reserve"])
@@ -135,8 +135,8 @@ def test_rank_is_what_the_table_gives(scenario: str, distractors: int) -> None:
 def test_rank_faults() -> None:
     """What the table cannot express is said."""
     row = SCENARIOS["correction_reserve"]
-    assert "a loss rank of 11 in a pool of 10" == row.fault(11, 9)
-    assert "a loss rank of 14 cannot be set: 9 distractors would outrank" == row.fault(14, 13)
-    assert "40 distractors take the confidence below 0" == row.fault(1, 40)
-    assert "a loss rank of 11 in a pool of 10" == SCENARIOS["noisy_signal_control"].fault(11, 9)
+    assert row.fault(11, 9) == "a loss rank of 11 in a pool of 10"
+    assert row.fault(14, 13) == "a loss rank of 14 cannot be set: 9 distractors would outrank"
+    assert row.fault(1, 40) == "40 distractors take the confidence below 0"
+    assert SCENARIOS["noisy_signal_control"].fault(11, 9) == "a loss rank of 11 in a pool of 10"
     assert None is SCENARIOS["noisy_signal_control"].fault(14, 13)

@@ -147,7 +147,7 @@ def test_names() -> None:
 def test_schema_is_valid(name: str) -> None:
     """Each is a schema of the draft it states."""
     schema = load_schema(name)
-    assert "https://json-schema.org/draft/2020-12/schema" == schema["$schema"]
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     Draft202012Validator.check_schema(schema)
 
 

@@ -26,7 +26,16 @@ def record(**changes: Any) -> Record:
     return evolve(kept, **changes)
 
 
-PILOTS = "0f05491a dfde3500 4b24c848 7e974930 8077ef71 bcbe585f gpt4_85da3956 gpt4_af6db32f".split()
+PILOTS = [
+    "0f05491a",
+    "dfde3500",
+    "4b24c848",
+    "7e974930",
+    "8077ef71",
+    "bcbe585f",
+    "gpt4_85da3956",
+    "gpt4_af6db32f",
+]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +91,7 @@ def test_first_by_id() -> None:
     first = FirstById(3)
     for name in ["d", "b", "e", "a", "c", "B"]:
         first.offer(record(record_id=name))
-    assert ["B", "a", "b"] == [kept.record_id for kept in first.records()]
+    assert [kept.record_id for kept in first.records()] == ["B", "a", "b"]
 
 
 def test_the_first_by_id_are_selected(
@@ -93,9 +102,9 @@ def test_the_first_by_id_are_selected(
     made = world(tmp_path / "data.json", extra_rows=extra)
     dataset = load_dataset(made.path, made.protocol)
     ids = {kind: [r.record_id for r in records] for kind, records in dataset.selected.items()}
-    assert {
+    assert ids == {
         "knowledge-update": ["kn0000", "kn0001", "kn0002", "kn0003"],
         "temporal-reasoning": ["te0000", "te0001", "te0002", "te0003"],
-    } == ids
+    }
     assert ["a00001", *(f"b{i:05x}" for i in range(39))] == [r.record_id for r in dataset.bank]
-    assert 4 + 4 + 40 + 3 == dataset.record_count
+    assert dataset.record_count == 4 + 4 + 40 + 3
