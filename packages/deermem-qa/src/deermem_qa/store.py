@@ -94,8 +94,9 @@ class RowStore:
 
     def holds(self, task: Task) -> bool:
         """Whether the task's own row is stored; change nothing."""
+        path = self._path(task.row_id)
         try:
-            return _read(self._path(task.row_id)).mismatch(task) is None
+            return _read(path).mismatch(task) is None
         except (FileNotFoundError, ValueError):
             return False
 
