@@ -154,6 +154,9 @@ def test_difference_touches_zero_where_p_is_alpha() -> None:
                 if p_value < 1.0:
                     assert interval(wins, m - wins, concordant, p_value).lower == 0.0
                     assert interval(m - wins, wins, concordant, p_value).upper == 0.0
+                    just_above, just_below = (math.nextafter(p_value, to) for to in (1.0, 0.0))
+                    assert interval(wins, m - wins, concordant, just_above).lower > 0.0
+                    assert interval(wins, m - wins, concordant, just_below).lower <= 0.0
 
 
 def test_difference_at_the_edges_is_clopper_pearson() -> None:

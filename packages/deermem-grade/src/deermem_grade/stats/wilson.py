@@ -57,4 +57,5 @@ def _lower(correct: int, cases: int, alpha: float) -> float:
     wrong = cases - correct
     centre = correct + z * z / 2
     spread = z * math.sqrt(correct * wrong / cases + z * z / 4)
-    return max(0.0, (centre - spread) / (cases + z * z))
+    # (centre - spread) / (cases + z * z), written so that nothing cancels.
+    return correct * correct / cases / (centre + spread)
