@@ -39,6 +39,7 @@ class Received:
     header_names: tuple[str, ...]
     authorization_sha256: str | None
     content_type: str | None
+    accept_encoding: str | None
     cookie: bool
     body: bytes
 
@@ -310,6 +311,7 @@ class FaultServer:
                 header_names=tuple(sorted(headers)),
                 authorization_sha256=authorization and _sha256(authorization),
                 content_type=headers.get("content-type"),
+                accept_encoding=headers.get("accept-encoding"),
                 cookie="cookie" in headers,
                 body=data,
             )

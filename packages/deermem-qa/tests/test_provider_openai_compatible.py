@@ -10,12 +10,15 @@ import socket
 import threading
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from typing import Any
 
+import httpcore
 import pytest
 from attrs import frozen
 
+from deermem_qa._deadline import DeadlineBackend
 from deermem_qa.endpoint import parse_endpoint
 from deermem_qa.errors import CallFailed, ProviderError, RunStopped
 from deermem_qa.openai_compatible import OpenAICompatibleProvider
@@ -302,6 +305,7 @@ def test_the_request_is_the_fingerprinted_bytes(
     bearer = hashlib.sha256(f"Bearer {canary_key}".encode()).hexdigest()
     assert bearer == received.authorization_sha256
     assert received.content_type == "application/json"
+    assert received.accept_encoding == "identity"
 
 
 def test_a_query_is_sent(serve: Serve, faults: Any, ask: Ask, task: Task) -> None:
@@ -395,54 +399,74 @@ def test_each_call_has_the_whole_time(serve: Serve, faults: Any, ask: Ask, task:
         provider.answer(task)
 
 
-def test_calls_in_parallel_have_deadlines_of_their_own(
+def test_threads_have_deadlines_of_their_own() -> None:
+    """A call that another thread begins later gives this thread's call no more time."""
+    seconds = 0.0
+    backend = DeadlineBackend(lambda: seconds)
+    backend.begin(10)
+    seconds = 5.0
+    assert backend.left(100, httpcore.ReadTimeout) == 5.0
+    thread = threading.Thread(target=lambda: backend.begin(10))
+    thread.start()
+    thread.join()
+    seconds = 10.0
+    with pytest.raises(httpcore.ReadTimeout):
+        backend.left(100, httpcore.ReadTimeout)
+
+
+def test_one_providers_threads_do_not_disturb_each_other(
     serve: Serve, faults: Any, ask: Ask, task: Task
 ) -> None:
-    """One thread's timeout does not end another thread's call."""
-    release = threading.Event()
+    """Three threads at once get their answers, each over a connection of its own."""
+    together = threading.Barrier(3)
+    server = serve(faults.answer(), on_request=lambda _: together.wait(30))
+    provider = ask(server.base_url)
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(provider.answer, [task] * 6))
+    assert [answer.prediction for answer in answers] == ["an answer"] * 6
+    assert (server.count, server.most_at_once) == (6, 3)
 
-    def slow(talk: Any, received: Any) -> bool:
-        release.wait(10)
-        return bool(faults.answer("slow")(talk, received))
 
-    server = serve(slow, faults.hang)
-    patient = ask(server.base_url, timeout_seconds=10)
-    found: list[str] = []
-    thread = threading.Thread(target=lambda: found.append(patient.answer(task).prediction))
-    thread.start()
-    while server.count < 1:
-        release.wait(0.001)
-    with pytest.raises(CallFailed):
-        ask(server.base_url, timeout_seconds=0.2, max_attempts=1).answer(task)
-    release.set()
-    thread.join()
-    assert found == ["slow"]
+class NoticedEvent(threading.Event):
+    """An event that tells when someone begins to wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.awaited = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.awaited.set()
+        return super().wait(timeout)
 
 
 def test_stopping_ends_a_wait_between_attempts(
     serve: Serve, faults: Any, ask: Ask, task: Task
 ) -> None:
     """A wait of a minute ends when the run stops, and no further call is made."""
-    stop = threading.Event()
+    stop = NoticedEvent()
     server = serve(faults.status(503, Retry_After="60"))
     provider = ask(server.base_url, stop=stop, sleep=None)
-    found: list[CallFailed] = []
+    with ThreadPoolExecutor(1) as pool:
+        outcome = pool.submit(_outcome, provider, task)
+        assert stop.awaited.wait(30)
+        provider.abandon()
+        found = outcome.result(30)
+    assert isinstance(found, CallFailed)
+    assert (found.reason, found.attempts) == ("given up: the run is stopping", 1)
+    assert server.count == 1
 
-    def run() -> None:
-        try:
-            provider.answer(task)
-        except CallFailed as exc:
-            found.append(exc)
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    while server.count < 1:
-        stop.wait(0.001)
-    provider.abandon()
-    thread.join(30)
-    assert not thread.is_alive()
-    assert stop.is_set()
-    assert (found[0].attempts, server.count) == (1, 1)
+def test_a_fault_while_stopping_is_not_waited_for(
+    serve: Serve, faults: Any, ask: Ask, task: Task
+) -> None:
+    """A call that fails while the run is stopping ends with its own reason, without a wait."""
+    stop = threading.Event()
+    server = serve(faults.status(503), on_request=lambda _: stop.set())
+    waits: list[float] = []
+    found = _outcome(ask(server.base_url, stop=stop, waits=waits), task)
+    assert isinstance(found, CallFailed)
+    assert (found.reason, found.attempts) == ("HTTP 503 (Service Unavailable)", 1)
+    assert waits == []
 
 
 def test_no_call_after_stopping(serve: Serve, faults: Any, ask: Ask, task: Task) -> None:

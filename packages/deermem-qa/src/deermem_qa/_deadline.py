@@ -6,11 +6,10 @@ call, from connecting to the last byte, is given what is left until the call's d
 
 from __future__ import annotations
 
-import contextlib
 import math
 import ssl
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import httpcore
@@ -27,14 +26,9 @@ class DeadlineBackend(httpcore.NetworkBackend):
         self._inner = httpcore.SyncBackend()
         self._thread = threading.local()
 
-    @contextlib.contextmanager
-    def within(self, seconds: float) -> Iterator[None]:
-        """Give this thread's operations `seconds`, counted by the clock, altogether."""
+    def begin(self, seconds: float) -> None:
+        """From now on give this thread's operations `seconds`, by the clock, altogether."""
         self._thread.deadline = self._clock() + seconds
-        try:
-            yield
-        finally:
-            self._thread.deadline = math.inf
 
     def left(self, timeout: float | None, error: type[httpcore.TimeoutException]) -> float | None:
         """Return an operation's timeout, in seconds, or raise `error` if no time is left."""

@@ -157,7 +157,8 @@ class OpenAICompatibleProvider:
     def _attempt(self, body: bytes) -> Reply | Fault:
         # Faults are returned, not raised: an exception of httpx holds the request and its headers.
         try:
-            with self._quiet.silence(), self._backend.within(self._timeout):
+            self._backend.begin(self._timeout)
+            with self._quiet.silence():
                 received = self._call(body)
         except CALL_EXCEPTIONS as exc:
             return exception_fault(exc, self._timeout)
