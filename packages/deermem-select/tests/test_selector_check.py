@@ -168,7 +168,9 @@ PLANTED: dict[str, tuple[Callable[..., Any], str]] = {
     ),
     "boolean slots": (
         on_result(
-            lambda r: evolve(r, reserved_correction_slots=r.reserved_correction_slots == 1 or 0)
+            lambda r: (
+                evolve(r, reserved_correction_slots=True) if r.reserved_correction_slots == 1 else r
+            )
         ),
         "reserved_correction_slots",
     ),
