@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from deermem_data import Dataset, DatasetError, Protocol, load_dataset, load_protocol
@@ -69,6 +70,9 @@ def read_selector(arguments: argparse.Namespace, protocol: Protocol) -> Selector
     Raises:
         SelectorError: as `bind_selector`.
     """
+    if ":" in arguments.selector and "" not in sys.path:
+        # A module beside the user is found, as it is by `python -m`; an installed script lacks that.
+        sys.path.insert(0, "")
     return bind_selector(arguments.selector, protocol=protocol, deerflow=deerflow_path(arguments))
 
 
