@@ -97,6 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_run_qa,
         _add_grade_qa,
         _add_verify,
+        _add_report,
         _add_grade,
         _add_selector,
         _add_protocols,
@@ -266,6 +267,37 @@ def _add_verify(commands: _Sub[_Parser]) -> None:
     _add_protocol(parser, default=None)
     _add_dataset(parser)
     _add_selector_options(parser, default=None)
+    _add_output(parser)
+
+
+def _add_report(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "report",
+        "a run as one self-contained HTML page, or as Markdown",
+        "Show a policy run, a graded QA run, or both in one folder: the answer in a sentence, the\n"
+        "paired tables and statistics, plots, every case where the answers part, and provenance.\n"
+        "The page is one file that loads nothing. Needs pip install 'deermem-cli[report]'.",
+        "deermem report runs/qa",
+        "deermem report runs/qa --format markdown > report.md",
+    )
+    parser.add_argument("folder", type=_name, metavar="DIR", help="the folder of the run")
+    parser.add_argument(
+        "--output",
+        type=_name,
+        metavar="FILE",
+        help="where the report goes; - for standard output (default: DIR/report.html, and "
+        "standard output for Markdown)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=["html", "markdown"],
+        default="html",
+        help="what to write (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace an earlier report; never a run's own files"
+    )
     _add_output(parser)
 
 

@@ -1,0 +1,36 @@
+"""Text from a model or a file made fit for a page: what is invisible is shown, what is long cut."""
+
+from __future__ import annotations
+
+from ..clean import clean
+
+NAME_LIMIT = 120
+"""Characters shown of a name."""
+
+
+def visible(text: str) -> str:
+    """Return `text` with control, direction and non-characters written out as ⟨U+202E⟩.
+
+    Tabs and line ends stay, these as newlines.
+    """
+    return "".join(map(_visible_character, text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def shortened(text: str, limit: int) -> tuple[str, int]:
+    """Return at most `limit` characters of `text`, made visible, and how many were left out."""
+    return visible(text[:limit]), max(0, len(text) - limit)
+
+
+def name(text: str, limit: int = NAME_LIMIT) -> str:
+    """Return a name on one line, made visible; one too long ends in an ellipsis."""
+    shown, omitted = shortened(" ".join(text[: 4 * limit].split()), limit)
+    return f"{shown}…" if omitted or len(text) > 4 * limit else shown
+
+
+def _visible_character(character: str) -> str:
+    if character in "\t\n":
+        return character
+    code = ord(character)
+    # What a terminal must not be given, and what XML has no place for.
+    hidden = not clean(character) or 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE
+    return f"⟨U+{code:04X}⟩" if hidden else character
