@@ -71,7 +71,7 @@ def read_selector(arguments: argparse.Namespace, protocol: Protocol) -> Selector
         SelectorError: as `bind_selector`.
     """
     if ":" in arguments.selector and "" not in sys.path:
-        # A module beside the user is found, as it is by `python -m`; an installed script lacks that.
+        # `python -m` finds a module in the current folder; an installed script does not.
         sys.path.insert(0, "")
     return bind_selector(arguments.selector, protocol=protocol, deerflow=deerflow_path(arguments))
 
