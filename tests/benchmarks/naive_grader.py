@@ -72,6 +72,8 @@ def integers(tokens: list[str]) -> set[int]:
 
 def grade_answer(prediction: str, reference: str) -> NaiveGrade:
     """Grade one pair, rule by rule in the order of the table."""
+    if not isinstance(prediction, str) or not isinstance(reference, str):
+        raise TypeError("not a string")
     predicted, expected = normalize(prediction), normalize(reference)
     if not expected:
         raise ValueError("no token in the reference")

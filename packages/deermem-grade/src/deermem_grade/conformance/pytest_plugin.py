@@ -1,0 +1,71 @@
+"""A pytest plugin: ``pytest --deermem-grader MODULE:FUNCTION`` adds the kit's checks as tests.
+
+Without the option it does nothing, and imports nothing beyond this module.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    pass
+
+_NAMES = ("golden", "laws", "differential")
+
+
+class ConformanceError(Exception):
+    """A check that failed; the message names the smallest pair."""
+
+
+class ConformanceItem(pytest.Item):
+    """One check of the kit, as a test."""
+
+    def __init__(self, *, check: str, grader: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.check = check
+        self.grader = grader
+
+    def runtest(self) -> None:
+        """Run the check; raise ``ConformanceError`` if the grader fails it."""
+        from deermem_grade.conformance import kit  # noqa: PLC0415 - only where the option is given
+
+        report = kit.CHECKS[self.check](kit.load_grader(self.grader))
+        failure = kit.smallest_failure([report])
+        if failure is not None:
+            raise ConformanceError(f"{report}\nThe smallest pair that fails:\n{failure}")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show the message alone: the kit's own frames help nobody."""
+        if isinstance(excinfo.value, (ConformanceError, ImportError, ValueError)):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[str, None, str]:
+        """Name the test in reports."""
+        return self.grader, None, self.name
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option ``--deermem-grader``."""
+    parser.getgroup("deermem").addoption(
+        "--deermem-grader",
+        metavar="MODULE:FUNCTION",
+        help="check that this grader gives every verdict of deterministic-overlap-v1",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Add the checks to the tests, before options such as -k choose among them."""
+    grader = config.getoption("deermem_grader")
+    if grader:
+        items.extend(
+            ConformanceItem.from_parent(
+                session, name=f"conformance[{name}]", check=name, grader=grader
+            )
+            for name in _NAMES
+        )

@@ -1,0 +1,54 @@
+"""Searching for the smallest pair on which a grader is wrong, with hypothesis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Flaky
+
+from deermem_grade.conformance.outcome import smallest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hypothesis.strategies import SearchStrategy
+
+    from deermem_grade.conformance.outcome import Failure
+
+T = TypeVar("T")
+
+
+class _FoundError(Exception):
+    pass
+
+
+def find_failure(
+    strategy: SearchStrategy[T], check: Callable[[T], Failure | None], examples: int
+) -> Failure | None:
+    """Return the smallest failure among `examples` examples and what they shrink to, or None.
+
+    The examples are the same at every run: they depend on neither chance nor earlier runs.
+    """
+    failures: list[Failure] = []
+
+    @settings(
+        database=None,
+        deadline=None,
+        derandomize=True,
+        max_examples=examples,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def look(example: T) -> None:
+        failure = check(example)
+        if failure is not None:
+            failures.append(failure)
+            raise _FoundError
+
+    try:
+        look()
+    except (_FoundError, Flaky):
+        return smallest(failures)
+    return None
