@@ -10,7 +10,7 @@ from . import words
 from .cases import cases_section
 from .document import Code, Document, Number, Section, Terms, Text
 from .pairs import SUITE_NAMES, Pair, shown_pairs
-from .provenance import provenance_section, warnings
+from .provenance import MODEL_PROVIDER, provenance_section, warnings
 from .results import forest_section, results_section
 from .retention import (
     Retention,
@@ -118,7 +118,11 @@ def _facts(
         asked = qa.run.at("qa", "capacity").count()
         others = () if capacities == asked.text else (f", of {capacities} tried",)
         yield "Room for facts", (asked, *others)
-        yield "Model", (Code(name(qa.run.at("qa", "model").text())),)
+        provider = qa.run.value.get("provider", {}).get("name", MODEL_PROVIDER)
+        if provider == MODEL_PROVIDER:
+            yield "Model", (Code(name(qa.run.at("qa", "model").text())),)
+        else:
+            yield "Answered by", (Code(name(str(provider))), ", no model")
         yield "Grader", (Code(name(qa.analysis.at("grader_version").text())),)
     record = run.qa.run if run.qa is not None else run.policy.run if run.policy else None
     assert record is not None

@@ -79,7 +79,7 @@ def _forest(plot: ForestPlot) -> Canvas:
         _line(axes, (row.lower, row.upper), (y, y), role, width)
         for bound in (row.lower, row.upper):
             _line(axes, (bound, bound), (y - 3.5, y + 3.5), role, width)
-        size = 8.0 if row.major else 6.5
+        size = 8.5 if row.major else 7.5
         _mark(axes, row.difference, y, role, "D" if row.major else "o", size)
     for text, x, where in (
         (f"← {_cut(plot.left)}", left, "left"),
@@ -117,7 +117,8 @@ def _dots(plot: DotPlot) -> Canvas:
         for index, share in enumerate(shares):
             if share is not None:
                 # Apart by a hair, so that marks of one value are all seen.
-                _series_mark(axes, share, y + 4.0 * (index - (len(shares) - 1) / 2), index)
+                apart = min(6.0, 16.0 / max(1, len(shares) - 1))
+                _series_mark(axes, share, y + apart * (index - (len(shares) - 1) / 2), index)
     _text(axes, plot.axis, 0.5, height + 36.0, "center", "muted")
     return canvas
 

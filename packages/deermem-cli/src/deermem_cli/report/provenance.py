@@ -84,12 +84,12 @@ def provenance_section(run: RunFiles) -> Section:
                         "What it cannot",
                         (
                             (
-                                "No hash shows which model stood behind a name, or that it would "
-                                "give the same answers again: there is one answer per question "
-                                "and policy. The cases' metadata is set by the scenarios, so "
-                                "nothing here says how a policy fares where confidence, "
-                                "confirmations or accesses are biased. And a verdict is the "
-                                "grader's, not a person's."
+                                "No hash shows that the provider named here gave these answers, "
+                                "which model stood behind a name, or that it would answer so "
+                                "again: there is one answer per question and policy. The cases' "
+                                "metadata is set by the scenarios, so nothing here says how a "
+                                "policy fares where confidence, confirmations or accesses are "
+                                "biased. And a verdict is the grader's, not a person's."
                             ),
                         ),
                     ),
@@ -101,30 +101,10 @@ def provenance_section(run: RunFiles) -> Section:
 
 def warnings(run: RunFiles) -> Iterator[Text]:
     """Yield what a reader must know before the numbers."""
-    for document in _records(run):
-        selector = _get(document.value, "selector")
-        kind = _get(selector, "kind")
-        if kind == "reference":
-            yield (
-                (
-                    f"{_record_of(document)} was decided by the reference selector, an independent "
-                    "implementation of the published formula, not by DeerMem's own code."
-                ),
-            )
-        elif kind not in {"production", None}:
-            yield (
-                f"{_record_of(document)} was decided by the selector ",
-                Code(name(str(_get(selector, "name")))),
-                ", not by DeerMem's own code.",
-            )
-        elif kind == "production" and _get(selector, "known") is False:
-            yield (
-                (
-                    f"{_record_of(document)} was decided by a production selector that the "
-                    "protocol does not list: its code is another than the one the protocol was "
-                    "made for."
-                ),
-            )
+    selectors = [_get(record.value, "selector") for record in _records(run)]
+    for index, selector in enumerate(selectors):
+        if selector not in selectors[:index]:
+            yield from _selector_warning(selector)
     if run.qa is not None:
         provider = _get(_get(run.qa.run.value, "provider"), "name")
         if provider == "replay":
@@ -143,6 +123,30 @@ def warnings(run: RunFiles) -> Iterator[Text]:
     if run.ungraded:
         yield ("This folder also holds a QA run whose answers are not graded; it is not shown.",)
     yield from _disagreements(run)
+
+
+def _selector_warning(selector: object) -> Iterator[Text]:
+    kind = _get(selector, "kind")
+    if kind == "reference":
+        yield (
+            (
+                "What is kept was decided by the reference selector, an independent implementation "
+                "of the published formula, not by DeerMem's own code."
+            ),
+        )
+    elif kind == "custom":
+        yield (
+            "What is kept was decided by the selector ",
+            Code(name(str(_get(selector, "name")))),
+            ", not by DeerMem's own code.",
+        )
+    elif kind == "production" and _get(selector, "known") is False:
+        yield (
+            (
+                "What is kept was decided by production code that the protocol does not list: it "
+                "is another version than the one the protocol was made for."
+            ),
+        )
 
 
 def _disagreements(run: RunFiles) -> Iterator[Text]:

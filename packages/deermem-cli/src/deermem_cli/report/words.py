@@ -119,22 +119,25 @@ def stricter(pair: Pair, suite: str) -> Text:
     of = "all cases" if suite == "overall" else f"the {_CASES_OF[suite]}cases"
     before = _conclusion(node.at("better_policy_as_graded"), pair)
     now = _conclusion(node.at("better_policy"), pair)
-    p_value: Text = (" (exact ", *_p(node, pair.alpha), ")")
     if node.at("conclusion_holds").boolean():
-        return (f"On {of} the conclusion stands: the exact test finds {before}", *p_value, ".")
-    return (
-        (
+        found = f"On {of} the conclusion stands: the exact test finds {before}"
+    else:
+        found = (
             f"On {of} the conclusion does not stand: as graded the exact test finds {before}, "
             f"with the stricter grader {now}"
-        ),
-        *p_value,
-        ".",
-    )
+        )
+    # A test that finds nothing is not taken for a finding.
+    remark = ", which is no finding that they are alike" if _finds_none(node) else ""
+    return (f"{found} (exact ", *_p(node, pair.alpha), f"){remark}.")
+
+
+def _finds_none(node: Node) -> bool:
+    return node.at("better_policy").value is None
 
 
 def _conclusion(node: Node, pair: Pair) -> str:
     if node.value is None:
-        return "neither policy better, which is no finding that they are alike"
+        return "neither policy better"
     return f"{pair.second if node.text() == pair.second_policy else pair.first} better"
 
 
