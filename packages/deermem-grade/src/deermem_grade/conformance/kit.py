@@ -31,7 +31,7 @@ class Report:
     def __str__(self) -> str:
         if self.passed:
             return f"passed  {self.name}: {self.cases}"
-        return f"FAILED  {self.name}: {len(self.failures)} of {self.cases}"
+        return f"FAILED  {self.name}: {self.cases}, failures: {len(self.failures)}"
 
 
 def check_golden(grade: Callable[[str, str], Any], examples: int = DEFAULT_EXAMPLES) -> Report:
