@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from deermem_data import Protocol, as_text, load_schema
 
 MIN_CHARS = 10
 _WORDS_IN_A_ROW = 4
-_MIN_ROW_CHARS = 16
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _WORD = re.compile(r"[^\W_]+")
@@ -35,10 +35,13 @@ class TextIndex:
         plain = {text.casefold().strip() for text in texts}
         self._texts = sorted(text for text in plain if len(text) >= MIN_CHARS)
         self._joined = "\n".join(self._texts)
-        self._words = "\n".join(f" {_as_words(text)} " for text in self._texts)
 
     def __len__(self) -> int:
         return len(self._texts)
+
+    @cached_property
+    def _words(self) -> str:
+        return "\n".join(f" {_as_words(text)} " for text in self._texts)
 
     def holds(self, string: str) -> bool:
         """Whether a string carries text of the data set."""
@@ -52,7 +55,7 @@ class TextIndex:
             " ".join(words[start : start + _WORDS_IN_A_ROW])
             for start in range(len(words) - _WORDS_IN_A_ROW + 1)
         )
-        return any(len(row) >= _MIN_ROW_CHARS and f" {row} " in self._words for row in rows)
+        return any(len(row) >= MIN_CHARS and f" {row} " in self._words for row in rows)
 
 
 def dataset_texts(path: Path, protocol: Protocol) -> Iterator[str]:

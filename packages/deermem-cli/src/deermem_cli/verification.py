@@ -15,7 +15,7 @@ from typing import Any
 
 from deermem_data import Protocol
 from deermem_grade import GRADER_VERSION
-from deermem_qa import RESPONSES, ROWS_FILE, AnswerRow, GradedRow, RunError
+from deermem_qa import RESPONSES, ROWS_FILE, AnswerRow, GradedRow, RunError, protocol_part
 
 from ._text_search import TextIndex, artifact_words, dataset_texts, strings_of
 from ._verify_documents import check_documents
@@ -147,8 +147,9 @@ def _search_text(
 
 def _own_words(inputs: RunInputs) -> set[str]:
     """What legitimately stands in artifacts: ids and names of the protocol and its cases."""
-    words = {inputs.protocol.protocol_id, GRADER_VERSION, inputs.protocol.config.qa.model}
-    words |= {spec.policy for spec in inputs.protocol.config.policies.values()}
+    words = {GRADER_VERSION}
+    stated = protocol_part(inputs.protocol)
+    words |= {string for _, string in strings_of(stated)}
     for case in inputs.cases:
         words |= {case.case_id, case.scenario, case.question_type, case.source}
         words |= {fact["id"] for fact in case.facts}
