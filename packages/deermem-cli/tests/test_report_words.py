@@ -125,25 +125,25 @@ def test_what_more_cases_can_detect() -> None:
             None,
             None,
             (
-                "the conclusion stands: the exact test finds neither policy better (exact p = 0.0200), "
-                "which is no finding that they are alike."
+                "the conclusion stands: the exact test finds neither policy better (exact p = "
+                "0.0200), which is no finding that they are alike."
             ),
         ),
         (
             "new",
             None,
             (
-                "the conclusion does not stand: as graded the exact test finds new better, with the "
-                "stricter grader neither policy better (exact p = 0.0200), which is no finding that "
-                "they are alike."
+                "the conclusion does not stand: as graded the exact test finds new better, with "
+                "the stricter grader neither policy better (exact p = 0.0200), which is no "
+                "finding that they are alike."
             ),
         ),
         (
             None,
             "old",
             (
-                "the conclusion does not stand: as graded the exact test finds neither policy better, "
-                "with the stricter grader old better (exact p = 0.0200)."
+                "the conclusion does not stand: as graded the exact test finds neither policy "
+                "better, with the stricter grader old better (exact p = 0.0200)."
             ),
         ),
     ],
