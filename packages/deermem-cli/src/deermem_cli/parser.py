@@ -98,6 +98,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_grade_qa,
         _add_verify,
         _add_report,
+        _add_compare,
         _add_grade,
         _add_selector,
         _add_protocols,
@@ -297,6 +298,37 @@ def _add_report(commands: _Sub[_Parser]) -> None:
     )
     parser.add_argument(
         "--force", action="store_true", help="replace an earlier report; never a run's own files"
+    )
+    _add_output(parser)
+
+
+def _add_compare(commands: _Sub[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "compare",
+        "runs side by side: what differs in them, and every case whose grade flips",
+        "Compare each run with the first: what differs in their identity, accuracies and their\n"
+        "paired difference per policy, every flipped case with both predictions, and what was\n"
+        "kept. Runs of other cases, references, graders or capacities are refused by name.",
+        "deermem compare runs/model-a runs/model-b",
+        "deermem compare runs/model-a runs/model-b --output comparison.html",
+    )
+    parser.add_argument(
+        "folders", type=_name, nargs="+", metavar="DIR", help="the folders of two or more runs"
+    )
+    parser.add_argument(
+        "--output",
+        type=_name,
+        metavar="FILE",
+        help="write a page there instead; - for standard output",
+    )
+    parser.add_argument(
+        "--format",
+        choices=["html", "markdown"],
+        help="what page (default: by the file's name, html where it does not say)",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace an earlier page; never a run's own files"
     )
     _add_output(parser)
 

@@ -40,9 +40,7 @@ CAUSES = {
 def cases_section(pairs: tuple[Pair, ...], qa: QAFiles) -> Section:
     """Every discordant case with both answers and its cause."""
     discordant = sum(len(pair.node.at("discordant").value) for pair in pairs)
-    limit = max(
-        _PREDICTION_MINIMUM, min(PREDICTION_LIMIT, _PREDICTION_TOTAL // max(1, 2 * discordant))
-    )
+    limit = prediction_limit(2 * discordant)
     blocks: list[Block] = [
         Paragraph(
             (
@@ -76,8 +74,8 @@ def _pair_blocks(pair: Pair, qa: QAFiles, limit: int) -> list[Block]:
                     f"{scenario_label(node.at('scenario').text())}, "
                     f"{suite_of(node.at('source').text())}"
                 ),
-                _answer_cell(first, limit),
-                _answer_cell(second, limit),
+                answer_cell(first, limit),
+                answer_cell(second, limit),
                 text_cell(name(node.at("cause").text()).replace("-", " ")),
             )
         )
@@ -114,7 +112,13 @@ def _pair_blocks(pair: Pair, qa: QAFiles, limit: int) -> list[Block]:
     ]
 
 
-def _answer_cell(row: GradedRow, limit: int) -> Cell:
+def prediction_limit(answers: int) -> int:
+    """How many characters of each prediction are shown, where there are so many of them."""
+    return max(_PREDICTION_MINIMUM, min(PREDICTION_LIMIT, _PREDICTION_TOTAL // max(1, answers)))
+
+
+def answer_cell(row: GradedRow, limit: int) -> Cell:
+    """An answer: its verdict, its rule, whether the support fact was kept, and its prediction."""
     prediction, omitted = shortened(row.prediction, limit)
     return Cell(
         answer=Answer(
