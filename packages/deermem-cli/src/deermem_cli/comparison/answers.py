@@ -18,7 +18,7 @@ from deermem_grade.stats import (
 )
 from deermem_qa import GradedRow
 
-from .comparable import Key
+from .grid import Key
 
 if TYPE_CHECKING:
     from deermem_grade.stats import DifferenceInterval, McNemarResult, WilsonInterval

@@ -7,16 +7,12 @@ so nothing is compared then, and the message says what is in the way.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeVar
 
-from deermem_data import ArtifactError, DeermemError
-from deermem_qa import ROWS_FILE, GradedRow
+from deermem_data import DeermemError
 
-from ..policy_run import RAW_FILE
 from ..report.node import Node
-from .runs import Decided, Run
-
-_SOURCES = ("longmemeval", "synthetic")
+from .grid import CaseRow, Key
+from .runs import Run
 
 # What makes the cases and their references: the same in every record of every run.
 _REFERENCES = (
@@ -28,26 +24,9 @@ _REFERENCES = (
 _CASE_KEYS = ("source", "scenario", "question_type")
 _NAMED_AT_MOST = 10
 
-#: Case id, policy, capacity.
-Key = tuple[str, str, int]
-
 
 class NotComparableError(DeermemError):
     """Two runs that cannot be compared; the message names them and every reason."""
-
-
-class _Row(Protocol):
-    @property
-    def case_id(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def policy(self) -> str: ...
-    @property
-    def capacity(self) -> int: ...
-
-
-Row = TypeVar("Row", bound=_Row)
 
 
 def require_one_protocol(runs: Sequence[Run]) -> None:
@@ -89,36 +68,6 @@ def require_one_selector(run: Run) -> None:
         )
 
 
-def answers_of(run: Run) -> dict[Key, GradedRow]:
-    """Return the graded rows of a run.
-
-    Raises:
-        ArtifactError: they are not one row of each case under each policy, or one is not of the
-            capacity and the grader that the run names.
-    """
-    assert run.files.qa is not None
-    path, record = run.folder / ROWS_FILE, run.files.qa.run
-    capacity, grader = record.at("qa", "capacity"), record.at("qa", "grader_version")
-    for row in run.files.qa.rows:
-        for key, stated in (("capacity", capacity), ("grader_version", grader)):
-            if getattr(row, key) != stated.value:
-                raise ArtifactError(
-                    f"{path}: row {row.row_id}: {key}: expected {stated.value} as {record.name} "
-                    f"says, found {getattr(row, key)}; grade the run again"
-                )
-    return _grid(str(path), run.files.qa.rows)
-
-
-def decisions_of(run: Run) -> dict[Key, Decided]:
-    """Return the decisions of a policy run.
-
-    Raises:
-        ArtifactError: they are not one row of each case under each policy at each capacity.
-    """
-    assert run.decided is not None
-    return _grid(str(run.folder / RAW_FILE), run.decided)
-
-
 def require_same_qa(runs: Sequence[Run]) -> None:
     """Check that answers were asked for at one capacity and graded by one grader.
 
@@ -140,7 +89,7 @@ def require_same_qa(runs: Sequence[Run]) -> None:
             raise _refusal(first, run, reasons)
 
 
-def require_same_cases(runs: Sequence[Run], grids: Sequence[Mapping[Key, _Row]]) -> None:
+def require_same_cases(runs: Sequence[Run], grids: Sequence[Mapping[Key, CaseRow]]) -> None:
     """Check that runs have the same cases, at the same capacities.
 
     Raises:
@@ -166,7 +115,7 @@ def require_same_cases(runs: Sequence[Run], grids: Sequence[Mapping[Key, _Row]])
 
 
 def shared_policies(
-    runs: Sequence[Run], grids: Sequence[Mapping[Key, _Row]], order: Sequence[str]
+    runs: Sequence[Run], grids: Sequence[Mapping[Key, CaseRow]], order: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the policies that every run has, in the first run's order.
 
@@ -185,34 +134,7 @@ def shared_policies(
     return tuple(policy for policy in order if policy in shared)
 
 
-def _grid(path: str, rows: Iterable[Row]) -> dict[Key, Row]:
-    grid: dict[Key, Row] = {}
-    for row in rows:
-        key = (row.case_id, row.policy, row.capacity)
-        if key in grid:
-            raise ArtifactError(f"{path}: {_named(key)} stands twice; restore the file")
-        if row.source not in _SOURCES:
-            raise ArtifactError(
-                f"{path}: {_named(key)}: source: expected {' or '.join(_SOURCES)}, found "
-                f"{row.source!a}; restore the file"
-            )
-        grid[key] = row
-    cases, policies, capacities = (sorted(set(values)) for values in zip(*grid, strict=True))
-    for case_id in cases:
-        for policy in policies:
-            for capacity in capacities:
-                key = (str(case_id), str(policy), int(capacity))
-                if key not in grid:
-                    raise ArtifactError(f"{path}: {_named(key)} is missing; restore the file")
-    return grid
-
-
-def _named(key: Key) -> str:
-    case_id, policy, capacity = key
-    return f"the row of case {case_id} under {policy} at capacity {capacity}"
-
-
-def _cases(grid: Mapping[Key, _Row]) -> dict[str, _Row]:
+def _cases(grid: Mapping[Key, CaseRow]) -> dict[str, CaseRow]:
     return {case_id: row for (case_id, _, _), row in grid.items()}
 
 
@@ -227,7 +149,7 @@ def _missing(run: Run, other: Run, cases: Iterable[str]) -> Iterator[str]:
 
 
 def _changed(
-    first: Run, second: Run, expected: Mapping[str, _Row], found: Mapping[str, _Row]
+    first: Run, second: Run, expected: Mapping[str, CaseRow], found: Mapping[str, CaseRow]
 ) -> Iterator[str]:
     for case_id in sorted(expected.keys() & found.keys()):
         for key in _CASE_KEYS:

@@ -12,16 +12,14 @@ from deermem_qa import ROWS_FILE, GradedRow
 from ..policy_run import RAW_FILE
 from .answers import AnswerComparison, compare_answers
 from .comparable import (
-    Key,
     NotComparableError,
-    answers_of,
-    decisions_of,
     require_one_protocol,
     require_one_selector,
     require_same_cases,
     require_same_qa,
     shared_policies,
 )
+from .grid import Key, answers_of, decisions_of
 from .identity import IdentityDifference, identity_differences
 from .retention import Keeping, RetentionComparison, compare_retention
 from .runs import Run, read_runs

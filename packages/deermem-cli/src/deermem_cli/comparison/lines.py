@@ -10,22 +10,19 @@ from deermem_qa import GradedRow
 
 from ..clean import clean
 from ..report.document import Text, text_of
-from ..report.numbers import MINUS, level_text, p_text, points_text
 from ..report.pairs import scenario_label, suite_of
 from ..report.visible import name
 from ..table import Table
 from . import words
-from .answers import AnswerFlip, PolicyAnswers
+from .answers import AnswerFlip
 from .compare import Comparison, Pairing
 from .identity import IdentityDifference
 from .retention import RetentionFlip
+from .tables import accuracy_table, ascii_minus, retention_table, stacked_lines
 
 # How much of a prediction and of a recorded value is shown, in characters; JSON holds the whole.
 _PREDICTION_LIMIT = 300
 _VALUE_LIMIT = 80
-
-# The columns that say what a row is about.
-_NAMING = ("policy", "suite")
 
 
 def comparison_lines(comparison: Comparison, width: int | None) -> list[str | Table]:
@@ -39,7 +36,7 @@ def comparison_lines(comparison: Comparison, width: int | None) -> list[str | Ta
         if isinstance(part, str):
             parts += _folded(part, width)
         elif width is not None and part.rich_width > width:
-            for line in _stacked(part):
+            for line in stacked_lines(part):
                 parts += _folded(line, width)
         else:
             parts.append(part)
@@ -87,60 +84,17 @@ def _answers(comparison: Comparison, pairing: Pairing) -> Iterator[str | Table]:
     assert pairing.answers is not None
     yield ""
     for policy in pairing.answers.policies:
-        yield _accuracy_table(comparison, pairing, policy)
+        yield accuracy_table(comparison, pairing, policy)
     yield from map(_plain, words.answer_sentences(comparison, pairing))
     if pairing.answers.same_rows:
         return
     for policy in pairing.answers.policies:
         yield ""
         same = f"{policy.same_predictions} of {words.cases(policy.cases)} have the same prediction"
-        label = f"under {name(policy.policy)}, {pairing.second.label} against {pairing.first.label}"
+        label = f"under {name(policy.policy)}, {words.label(pairing)}"
         yield f"Flips {label}: {len(policy.flips) or 'none'} ({same})"
         for flip in policy.flips:
             yield from _flip(pairing, flip)
-
-
-def _accuracy_table(comparison: Comparison, pairing: Pairing, policy: PolicyAnswers) -> Table:
-    first, second = pairing.first.label, pairing.second.label
-    alpha = comparison.alpha
-    several = len(comparison.policies) > 1
-    rows = tuple(
-        (
-            suite.name,
-            suite.cases,
-            f"{suite.first.correct} ({suite.first.accuracy:.3f})",
-            f"{suite.second.correct} ({suite.second.accuracy:.3f})",
-            _ascii(points_text(suite.interval.difference)),
-            (
-                f"{_ascii(points_text(suite.interval.lower))} to "
-                f"{_ascii(points_text(suite.interval.upper))}"
-            ),
-            f"{suite.exact.only_first_correct} / {suite.exact.only_second_correct}",
-            p_text(suite.exact.p_value, alpha),
-            *((p_text(suite.holm_p_value, alpha),) if several else ()),
-            p_text(suite.midp.p_value, alpha),
-        )
-        for suite in words.shown_suites(policy.suites)
-    )
-    return Table(
-        title=(
-            f"Accuracy under {name(policy.policy)}: {second} against {first} "
-            f"(difference in points, {level_text(alpha)} intervals)"
-        ),
-        columns=(
-            "suite",
-            "cases",
-            first,
-            second,
-            "difference",
-            "interval",
-            "only one right",
-            "exact p",
-            *(("Holm p",) if several else ()),
-            "mid p",
-        ),
-        rows=rows,
-    )
 
 
 def _flip(pairing: Pairing, flip: AnswerFlip) -> Iterator[str]:
@@ -168,12 +122,11 @@ def _retention(comparison: Comparison, pairing: Pairing) -> Iterator[str | Table
     yield ""
     retention = pairing.retention
     if pairing.answers is None or not retention.same_decisions:
-        yield _retention_table(comparison, pairing)
+        yield retention_table(comparison, pairing)
     if retention.same_decisions:
         yield from map(_plain, words.retention_sentences(pairing))
         return
-    label = f"{pairing.second.label} against {pairing.first.label}"
-    yield f"Support facts kept by one run only, {label}: {len(retention.flips) or 'none'}"
+    yield f"Support facts kept by one run only, {words.label(pairing)}: {len(retention.flips) or 'none'}"
     for flip in retention.flips:
         keeper = pairing.first if flip.kept_by_first else pairing.second
         yield (
@@ -182,66 +135,19 @@ def _retention(comparison: Comparison, pairing: Pairing) -> Iterator[str | Table
         )
 
 
-def _retention_table(comparison: Comparison, pairing: Pairing) -> Table:
-    first, second = pairing.first.label, pairing.second.label
-    return Table(
-        title=(
-            f"Cases in which the support fact was kept: {second} against {first} "
-            f"(from {comparison.retention_file})"
-        ),
-        columns=(
-            "policy",
-            "suite",
-            "room for",
-            "cases",
-            first,
-            second,
-            f"only {first}",
-            f"only {second}",
-            "other facts",
-        ),
-        rows=tuple(
-            (
-                name(suite.policy),
-                suite.name,
-                suite.capacity,
-                suite.cases,
-                suite.first_kept,
-                suite.second_kept,
-                suite.only_first,
-                suite.only_second,
-                suite.other_facts,
-            )
-            for suite in words.shown_suites(pairing.retention.suites)
-        ),
-    )
-
-
-def _stacked(table: Table) -> Iterator[str]:
-    """A table that is too wide, each row as a line of its names and one of its numbers."""
-    yield table.title
-    for row in table.rows:
-        cells = list(zip(table.columns, map(str, row), strict=True))
-        yield "  " + ", ".join(cell for column, cell in cells if column in _NAMING)
-        yield "    " + ", ".join(
-            f"{column}: {cell}" for column, cell in cells if column not in _NAMING
-        )
-
-
 def _plain(text: Text) -> str:
-    return _ascii(text_of(text))
-
-
-def _ascii(text: str) -> str:
-    return text.replace(MINUS, "-")
+    return ascii_minus(text_of(text))
 
 
 def _folded(line: str, width: int | None) -> list[str]:
     """Fold a line under its own indentation."""
     line = clean(line)
-    if width is None or len(line) <= width:
+    if width is None or len(line.encode()) <= width:
         return [line]
+    # Only where someone is looking, who waits for it to draw tables anyway.
+    from rich.cells import chop_cells  # noqa: PLC0415
+
     indent = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)
-    return textwrap.wrap(
-        line, max(width, 1), subsequent_indent=indent, drop_whitespace=True, tabsize=1
-    )
+    folded = textwrap.wrap(line, width, subsequent_indent=indent)
+    # A character may take two columns, which `textwrap` does not count.
+    return [piece for row in folded for piece in chop_cells(row, width)]

@@ -10,7 +10,7 @@ from attrs import frozen
 from deermem_qa import GradedRow
 
 from ..report.pairs import SUITES, suite_of
-from .comparable import Key
+from .grid import Key
 from .runs import Decided
 
 Keeping: TypeAlias = Decided | GradedRow

@@ -52,6 +52,11 @@ def cases(number: int) -> str:
     return f"{count_text(number)} case{'' if number == 1 else 's'}"
 
 
+def label(pairing: Pairing) -> str:
+    """`B against A`."""
+    return f"{pairing.second.label} against {pairing.first.label}"
+
+
 def shown_suites(suites: tuple[AnySuite, ...]) -> tuple[AnySuite, ...]:
     """Leave `overall` out where it is the one suite again."""
     named = {suite.name for suite in suites}
