@@ -126,7 +126,8 @@ def _retention(comparison: Comparison, pairing: Pairing) -> Iterator[str | Table
     if retention.same_decisions:
         yield from map(_plain, words.retention_sentences(pairing))
         return
-    yield f"Support facts kept by one run only, {words.label(pairing)}: {len(retention.flips) or 'none'}"
+    found = len(retention.flips) or "none"
+    yield f"Support facts kept by one run only, {words.label(pairing)}: {found}"
     for flip in retention.flips:
         keeper = pairing.first if flip.kept_by_first else pairing.second
         yield (

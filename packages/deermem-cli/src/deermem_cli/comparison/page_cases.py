@@ -16,7 +16,7 @@ from ..report.document import (
     Paragraph,
     Text,
 )
-from ..report.pairs import SUITE_NAMES, suite_of
+from ..report.pairs import SUITE_NAMES, scenario_label, suite_of
 from ..report.results import number_cell, text_cell
 from ..report.visible import name
 from . import words
