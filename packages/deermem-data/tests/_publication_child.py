@@ -6,7 +6,8 @@
 
 `count` prints how many file-system steps a publication takes; `kill` kills itself just before
 step STEP (from 0); `refuse` lets the system refuse (`size`: no file may grow; `user`: an
-unprivileged user) and prints the error.
+unprivileged user; `appear`: the folder appears, with a file in it, just before it would be made;
+`write`: as `size`, for one file) and prints the error.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import signal
 import sys
 from pathlib import Path
 
-from deermem_data import ArtifactError, publish_new
+from deermem_data import ArtifactError, publish_new, write_file
 
 FILES = {"a.json": b"first " * 3000, "b.jsonl": b"second " * 3000, "c.json": b"third\n" * 3000}
 # What changes a folder or a file; reading does not.
@@ -43,7 +44,15 @@ def publish_in_steps(folder: Path, kill_at: int | None) -> int:
 
 def refuse(folder: Path, way: str) -> None:
     """Publish where the system refuses; print the error."""
-    if way == "size":
+    if way == "appear":
+
+        def appear(event: str, arguments: tuple[object, ...]) -> None:
+            if event == "os.rename" and str(arguments[1]) == str(folder):
+                folder.mkdir()
+                (folder / "other").touch()
+
+        sys.addaudithook(appear)
+    if way in {"size", "write"}:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (7000, 7000))
     if way == "user" and os.geteuid() == 0:
@@ -51,6 +60,8 @@ def refuse(folder: Path, way: str) -> None:
         os.setgid(65534)
         os.setuid(65534)
     try:
+        if way == "write":
+            write_file(folder, FILES["a.json"])
         publish_new(folder, FILES)
     except ArtifactError as exc:
         print(exc)

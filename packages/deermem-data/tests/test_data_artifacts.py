@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -107,6 +109,22 @@ def test_writing_in_threads_leaves_the_umask(tmp_path: Path) -> None:
     assert after == 0o027
     assert {0o640} == {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert len(names(tmp_path)) == 80
+
+
+def test_write_file_without_room(tmp_path: Path) -> None:
+    """Where the file cannot grow, what stood there is unchanged and nothing is left beside it."""
+    path = tmp_path / "a.json"
+    write_file(path, b"one")
+    child = Path(__file__).with_name("_publication_child.py")
+    done = subprocess.run(
+        [sys.executable, str(child), "refuse", str(path), "write"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert f"{path}: cannot be written: File too large; nothing was written" in done.stdout
+    assert path.read_bytes() == b"one"
+    assert names(tmp_path) == ["a.json"]
 
 
 def test_write_file_that_fails(tmp_path: Path) -> None:

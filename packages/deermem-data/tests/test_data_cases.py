@@ -235,6 +235,7 @@ def test_facts_by_hand(row: Callable[..., dict[str, Any]]) -> None:
         fact("d_c1_3_u3", drawn[3].evidence, "u3"),
         fact("gold_c1", "the answer", "c1", confidence=0.90),
     ) == facts
+    assert type(facts[1]["confirmationCount"]) is int
     hot = {"accessHeat": 8.0, "accessCount": 8, "lastAccessedAt": clock}
     assert {"d_c1_0_u1": hot, "d_c1_2_u2": hot} == usage
     assert {int} == {type(item["accessCount"]) for item in usage.values()}

@@ -120,6 +120,13 @@ def test_position_far_into_the_file(before: int) -> None:
     assert expected == fault(text.encode())[: len(expected)]
 
 
+@pytest.mark.parametrize("chunk_size", range(1, 24))
+def test_numbers_at_the_borders_of_chunks(chunk_size: int) -> None:
+    """A number that a chunk cuts off is not taken for a shorter one."""
+    text = "[1.5, -2.25e-07, 1E+20, 0, 12345678901234567890, true, -3]"
+    assert json.loads(text) == read(text.encode(), chunk_size)
+
+
 def test_element_larger_than_a_chunk() -> None:
     """One record may span many chunks."""
     document = [{"content": "x" * (3 * CHUNK)}, {"content": "é" * CHUNK}]

@@ -170,6 +170,23 @@ def test_no_room(tmp_path: Path, others: dict[str, bytes]) -> None:
     assert (["run"] if others else []) == names(tmp_path)
 
 
+def test_folder_that_appears_meanwhile(tmp_path: Path) -> None:
+    """Another process's folder, made at the last moment, is not touched; nothing is left."""
+    folder = tmp_path / "run"
+    (line,) = child("refuse", folder, "appear")
+    assert f"{folder}: cannot be written: Directory not empty; nothing was written" in line
+    assert names(tmp_path) == ["run"]
+    assert names(folder) == ["other"]
+
+
+def test_refused_at_the_last_step(tmp_path: Path) -> None:
+    """Where the set cannot be made to appear, the names made ready for it are taken away."""
+    (tmp_path / "other").touch()
+    # The name of the folder that the files would appear in.
+    assert "cannot be written: " in fault(tmp_path, {**FILES, ".publication": b""})
+    assert names(tmp_path) == ["other"]
+
+
 @pytest.mark.parametrize("fresh", [True, False])
 def test_full_disk(tmp_path: Path, fresh: bool) -> None:
     """On a disk of 32 KiB there is no room for 55: refused, and the disk as it was."""
