@@ -74,6 +74,7 @@ def test_what_is_called(written: str, called: str) -> None:
         (f"https://{CANARY}@ho<st/v1", "not a URL"),
         (f"https://{CANARY}@{'a' * 64}.example/v1", "not a URL"),
         (f"https://{CANARY}@a..b/v1", "not a URL"),
+        (f"https://{CANARY}@{'.'.join(['a' * 60] * 5)}/v1", "not a URL"),
     ],
 )
 def test_what_is_refused(written: str, fault: str) -> None:

@@ -35,6 +35,8 @@ MEMORY = [
         ("Which dry bag?", "Bring a dry bag."),
         ("What is the name of my dentist?", "INSUFFICIENT"),
         ("Which canoe did my dentist recommend in the library?", "INSUFFICIENT"),
+        ("Which canoe club is my dentist in?", "The canoe club meets Tuesdays."),
+        ("Which canoe has my dentist?", "INSUFFICIENT"),
         ("What is it?", "INSUFFICIENT"),
         ("", "INSUFFICIENT"),
     ],

@@ -37,6 +37,7 @@ NOW = 1786579200.0
         ("Wed, 12 Aug 2026 23:59:59 GMT", 0.0),
         ("Thu, 99 Aug 2026 00:00:30 GMT", 0.0),
         ("Thu, 13 Aug 99999 00:00:30 GMT", 0.0),
+        ("Thu, 13 Aug 99999999999999999999 00:00:30 GMT", 0.0),
     ],
 )
 def test_forms(header: str | None, seconds: float) -> None:

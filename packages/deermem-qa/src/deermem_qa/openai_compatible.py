@@ -29,6 +29,7 @@ from .endpoint import Endpoint
 from .errors import CallFailed, ProviderError, RunStopped
 from .provider import Answer, provider_identity
 from .settings import check_api_key
+from .store import MAX_ROW_BYTES
 
 if TYPE_CHECKING:
     from .task import Task
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
 PAUSE_SECONDS = 2.0
 # The longest Retry-After, in seconds, that a run sits out.
 LONGEST_WAIT_SECONDS = 60.0
-# The largest body read: answers have kilobytes, and a 10 MB one escaped as \uXXXX still fits.
-MAX_BODY_BYTES = 64 * 2**20
+# The largest body read, 63 MiB: answers have kilobytes, one of 10 MB escaped as \uXXXX still fits,
+# and what is read fits into a row, whose JSON is never longer but for its other keys.
+MAX_BODY_BYTES = MAX_ROW_BYTES - 2**20
 # Shorter keys ("none", "ollama") are words that a URL or an answer may well hold.
 _SECRET_LENGTH = 16
 
