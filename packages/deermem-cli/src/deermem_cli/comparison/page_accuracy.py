@@ -58,8 +58,9 @@ def _accuracy_table(
             Column(f"{second} correct", numeric=True),
             Column(f"Only {first}", numeric=True),
             Column(f"Only {second}", numeric=True),
-            Column(f"{first}, {level} Wilson interval", numeric=True),
-            Column(f"{second}, {level} Wilson interval", numeric=True),
+            Column(f"{first}, {level} Wilson", numeric=True),
+            Column(f"{second}, {level} Wilson", numeric=True),
+            Column("Mid-p", numeric=True),
         ),
         rows=tuple(
             (
@@ -72,6 +73,7 @@ def _accuracy_table(
                 number_cell(words.count(suite.exact.only_second_correct)),
                 interval_cell(words.percent(suite.first.lower), words.percent(suite.first.upper)),
                 interval_cell(words.percent(suite.second.lower), words.percent(suite.second.upper)),
+                number_cell(words.p_value(suite.midp.p_value, comparison.alpha)),
             )
             for policy, suite in lines
         ),
@@ -99,7 +101,7 @@ def _forest(
         plot=ForestPlot(
             tuple(
                 ForestRow(
-                    f"{name(policy.policy)}, {SUITE_NAMES[suite.name].lower()}",
+                    _line_label(policy, suite),
                     suite.interval.difference,
                     suite.interval.lower,
                     suite.interval.upper,
@@ -117,18 +119,16 @@ def _forest(
                 Column(f"{level} interval", numeric=True),
                 Column("Exact p", numeric=True),
                 Column("Holm p", numeric=True),
-                Column("Mid-p", numeric=True),
             ),
             rows=tuple(
                 (
-                    text_cell(f"{name(policy.policy)}, {SUITE_NAMES[suite.name].lower()}"),
+                    text_cell(_line_label(policy, suite)),
                     number_cell(words.points(suite.interval.difference)),
                     interval_cell(
                         words.points(suite.interval.lower), words.points(suite.interval.upper)
                     ),
                     number_cell(words.p_value(suite.exact.p_value, alpha)),
                     number_cell(words.p_value(suite.holm_p_value, alpha)),
-                    number_cell(words.p_value(suite.midp.p_value, alpha)),
                 )
                 for policy, suite in lines
             ),
@@ -159,6 +159,10 @@ def _reading(comparison: Comparison) -> Terms:
                     ),
                 ),
             ),
+            (
+                "Mid-p",
+                ("The same, less conservative; it does not guarantee its level.",),
+            ),
             ("Holm p", ("The exact p, adjusted within a suite for the number of policies.",)),
             (
                 "What a difference can come from",
@@ -175,3 +179,8 @@ def _reading(comparison: Comparison) -> Terms:
 
 def _share_cell(correct: int, accuracy: float) -> Cell:
     return Cell((words.count(correct), " (", words.percent(accuracy), ")"), sort=correct)
+
+
+def _line_label(policy: PolicyAnswers, suite: SuiteAnswers) -> str:
+    """Short enough to stand whole beside a plot."""
+    return f"{name(policy.policy)}, {'both' if suite.name == 'overall' else suite.name}"
