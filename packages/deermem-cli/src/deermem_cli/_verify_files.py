@@ -177,7 +177,23 @@ def _parse(
 
 
 def _validator(schema: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(load_schema(schema))
+    document = load_schema(schema)
+    return jsonschema.Draft202012Validator(_inlined(document, document.get("$defs", {})))
+
+
+def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """The schema with its definitions in place: following a reference costs more than checking."""
+    if isinstance(schema, list):
+        return [_inlined(item, definitions) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = schema.get("$ref", "").removeprefix("#/$defs/")
+    whole = {**definitions[named], **schema} if named else schema
+    return {
+        key: _inlined(value, definitions)
+        for key, value in whole.items()
+        if key not in {"$ref", "$defs"}
+    }
 
 
 def _check_schema(

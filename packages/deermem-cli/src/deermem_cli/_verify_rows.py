@@ -43,6 +43,8 @@ def check_rows(
     """
     before = len(findings.discrepancies)
     rows = _structured(files, findings)
+    if not files.rows:
+        findings.wrong(ROWS_FILE, "holds no row")
     complete = len(rows) == len(files.rows) and bool(rows)
     complete &= _check_set(rows, policies, findings)
     for row in rows:

@@ -15,7 +15,16 @@ from typing import Any
 
 from deermem_data import Protocol
 from deermem_grade import GRADER_VERSION
-from deermem_qa import RESPONSES, ROWS_FILE, AnswerRow, GradedRow, RunError, protocol_part
+from deermem_qa import (
+    RESPONSES,
+    ROWS_FILE,
+    RUN_FILE,
+    AnswerRow,
+    GradedRow,
+    RunError,
+    protocol_part,
+    row_id_of,
+)
 
 from ._text_search import TextIndex, artifact_words, dataset_texts, strings_of
 from ._verify_documents import check_documents
@@ -76,7 +85,7 @@ def _verify_numbers(
 ) -> tuple[tuple[GradedRow, ...] | None, dict[str, AnswerRow] | None]:
     settings = _settings(files, protocol)
     if settings is None:
-        findings.skipped("numbers", "the files do not say what they were computed with")
+        findings.wrong(RUN_FILE, "the files do not say what the numbers were computed with")
         return None, None
     rows = check_rows(files, settings.policies, findings)
     if rows is None:
@@ -153,6 +162,7 @@ def _own_words(inputs: RunInputs) -> set[str]:
     for case in inputs.cases:
         words |= {case.case_id, case.scenario, case.question_type, case.source}
         words |= {fact["id"] for fact in case.facts}
+        words |= {row_id_of(case.case_id, policy) for policy in stated["policies"]}
     return words
 
 
