@@ -30,7 +30,8 @@ CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink", "os.l
 
 PROTOCOL = load_protocol("mini-v1")
 # The numbers are not looked at here; with few resamples they come quickly.
-FEW = evolve(PROTOCOL.config.statistics, bootstrap_iterations=20)
+RESAMPLES: Any = 20
+FEW = evolve(PROTOCOL.config.statistics, bootstrap_iterations=RESAMPLES)
 PROTOCOL = evolve(PROTOCOL, config=evolve(PROTOCOL.config, statistics=FEW))
 assert PROTOCOL.embedded_dataset is not None
 DATASET = load_dataset(PROTOCOL.embedded_dataset, PROTOCOL)
@@ -38,7 +39,7 @@ CASES = build_cases(PROTOCOL, DATASET)
 SELECTOR = bind_selector("reference", protocol=PROTOCOL)
 
 
-def at_each_change(folder: Path, call: Callable[[], None]) -> None:
+def at_each_change(folder: Path, call: Callable[[], object]) -> None:
     """Call just before each change of the file system below `folder` or beside it."""
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -76,7 +77,7 @@ def count_steps(run: Path) -> int:
     def work() -> None:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(shutil.copytree(run, Path(scratch) / "run"))
-            at_each_change(folder, lambda: os.write(writer, b".") and None)
+            at_each_change(folder, lambda: os.write(writer, b"."))
             grade(folder)
             os.close(writer)
 

@@ -229,7 +229,8 @@ def test_other_inputs(inputs: Inputs, run: Path) -> None:
     hashes = evolve(inputs.protocol.hashes, config_sha256="0" * 64)
     with pytest.raises(RunError, match="another config"):
         evolve(inputs, protocol=evolve(inputs.protocol, hashes=hashes)).grade(run)
-    qa = evolve(inputs.protocol.config.qa, grader_version="other")
+    other: Any = "other"
+    qa = evolve(inputs.protocol.config.qa, grader_version=other)
     config = evolve(inputs.protocol.config, qa=qa)
     with pytest.raises(ProtocolError, match=r"qa\.grader_version"):
         evolve(inputs, protocol=evolve(inputs.protocol, config=config)).grade(run)
@@ -292,6 +293,7 @@ def _with_few_resamples() -> Inputs:
     """The mini protocol as `grading_forker.py` changes it."""
     protocol = load_protocol("mini-v1")
     assert protocol.embedded_dataset is not None
-    few = evolve(protocol.config.statistics, bootstrap_iterations=20)
+    resamples: Any = 20
+    few = evolve(protocol.config.statistics, bootstrap_iterations=resamples)
     changed = evolve(protocol, config=evolve(protocol.config, statistics=few))
     return Inputs.read(changed, protocol.embedded_dataset)

@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from attrs import evolve
@@ -511,8 +511,8 @@ def test_other_inputs(run: Path, inputs: RunInputs) -> None:
     other = evolve(inputs, dataset=evolve(inputs.dataset, sha256="0" * 64))
     key = "artifacts.dataset_sha256"
     assert ("qa_run.json", None, key) in places(verify_run(run, inputs=other))
-    protocol = inputs.protocol
-    model = evolve(protocol.config, qa=evolve(protocol.config.qa, model="other"))
+    protocol, name = inputs.protocol, cast("Any", "other")
+    model = evolve(protocol.config, qa=evolve(protocol.config.qa, model=name))
     changed = evolve(protocol, config=model, hashes=evolve(protocol.hashes, config_sha256="0" * 64))
     found = places(verify_run(run, protocol=changed))
     assert {
