@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,7 +35,7 @@ def comparison_lines(comparison: Comparison, width: int | None) -> list[str | Ta
         if isinstance(part, str):
             parts += _folded(part, width)
         elif width is not None and part.rich_width > width:
-            for line in stacked_lines(part):
+            for line in stacked_lines(part, width):
                 parts += _folded(line, width)
         else:
             parts.append(part)
@@ -145,10 +144,16 @@ def _folded(line: str, width: int | None) -> list[str]:
     line = clean(line)
     if width is None or len(line.encode()) <= width:
         return [line]
-    # Only where someone is looking, who waits for it to draw tables anyway.
-    from rich.cells import chop_cells  # noqa: PLC0415
+    # Only where someone is looking, for whom tables are drawn with it anyway; it knows which
+    # characters take two columns.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text as RichText  # noqa: PLC0415
 
-    indent = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)
-    folded = textwrap.wrap(line, width, subsequent_indent=indent)
-    # A character may take two columns, which `textwrap` does not count.
-    return [piece for row in folded for piece in chop_cells(row, width)]
+    rest = line.lstrip()
+    indent = min(len(line) - len(rest), width // 2)
+    hanging = min(indent + 2, width // 2)
+    rows = RichText(rest).wrap(Console(width=width), width - hanging, overflow="fold")
+    return [
+        " " * (hanging if number else indent) + row.plain.rstrip()
+        for number, row in enumerate(rows)
+    ]

@@ -95,15 +95,23 @@ def retention_table(comparison: Comparison, pairing: Pairing) -> Table:
     )
 
 
-def stacked_lines(table: Table) -> Iterator[str]:
-    """A table that is too wide, each row as a line of its names and one of its numbers."""
+def stacked_lines(table: Table, width: int) -> Iterator[str]:
+    """A table that is too wide: each row as a line of its names, and lines of its numbers."""
     yield table.title
     for row in table.rows:
         cells = list(zip(table.columns, map(str, row), strict=True))
         yield "  " + ", ".join(cell for column, cell in cells if column in _NAMING)
-        yield "    " + ", ".join(
-            f"{column}: {cell}" for column, cell in cells if column not in _NAMING
-        )
+        line = ""
+        for column, cell in cells:
+            if column in _NAMING:
+                continue
+            pair = f"{column}: {cell}"
+            if line and len(f"    {line}, {pair},") > width:
+                yield f"    {line},"
+                line = pair
+            else:
+                line = f"{line}, {pair}" if line else pair
+        yield f"    {line}"
 
 
 def ascii_minus(text: str) -> str:
