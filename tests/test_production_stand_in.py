@@ -223,6 +223,18 @@ def test_refused(call: Call, tmp_path: Path, source: str, expected: str) -> None
     assert not (tmp_path / "out").exists()
 
 
+def test_installed_file_that_imports_its_package(
+    run: Run, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    """The file is loaded by itself: deer-flow's packages are refused to it, not imported for it."""
+    write_tree(tmp_path, SOURCE + "\nimport deerflow.config\n", harness="site")
+    paths = f"{tmp_path / 'site'}:{environment.get('PYTHONPATH', '')}"
+    done = run(*RUN_POLICY, cwd=tmp_path, PYTHONPATH=paths)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "raises on import: ImportError: deerflow" in done.stderr
+    assert "a package of deer-flow was imported" not in done.stderr
+
+
 @pytest.mark.parametrize("kind", ["empty", "absent", "file"])
 def test_absent(call: Call, tmp_path: Path, kind: str) -> None:
     """A path that holds no selector is refused with what was expected there."""

@@ -153,6 +153,16 @@ def test_run_policy(call: Call, tmp_path: Path) -> None:
     assert run["evaluation_time"] == "2026-08-13T00:00:00Z"
 
 
+def test_run_policy_looks_at_the_folder_first(call: Call, tmp_path: Path) -> None:
+    """A folder that holds a run is refused before anything is read."""
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "summary.json").write_text("{}", encoding="utf-8")
+    arguments = ("--protocol", "no-such-protocol", "--output-dir", "taken")
+    status, out, err = call("run-policy", *arguments)
+    assert (status, out) == (2, "")
+    assert "taken: already holds a run (summary.json)" in err
+
+
 def test_run_policy_is_the_same_twice(call: Call, tmp_path: Path) -> None:
     """Two runs of the same inputs differ in the time of their making alone."""
     for name in ("one", "two"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import deermem_cli
+from deermem_cli.parser import build_parser
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Call = Callable[..., tuple[int, str, str]]
@@ -38,7 +40,17 @@ def test_help_states_exit_statuses_and_environment(call: Call) -> None:
     assert "DEERMEM_DEERFLOW_PATH" in out
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def all_commands() -> list[str]:
+    """Every command the parser knows."""
+    (commands,) = (
+        action
+        for action in build_parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    return list(commands.choices)
+
+
+@pytest.mark.parametrize("command", all_commands())
 def test_help_of_each_command_has_an_example(call: Call, command: str) -> None:
     """Each command's help shows a line to type that begins with its own name."""
     status, out, err = call(command, "--help")

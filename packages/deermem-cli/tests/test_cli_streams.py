@@ -108,6 +108,22 @@ def test_c_locale(run: Run, tmp_path: Path, utf8: str) -> None:
     assert "already holds a run" in again.stderr
 
 
+def test_stdout_of_a_poorer_encoding(run: Run, tmp_path: Path) -> None:
+    """What stdout's encoding lacks is written as an escape, not failed at."""
+    source = "from deermem_select.reference import select_facts_for_capacity as choose\n"
+    source += "def select(facts, **rest):\n    return choose(facts, **rest)\n"
+    (tmp_path / "wähler.py").write_text(source, encoding="utf-8")
+    arguments = ("selector", "show", "--protocol", "mini-v1", "--selector", "wähler:select")
+    done = run(*arguments, PYTHONIOENCODING="ascii", PYTHONPATH=os.pathsep.join(paths(tmp_path)))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "path     w\\xe4hler.py\n" in done.stdout
+
+
+def paths(folder: Path) -> list[str]:
+    """The import path of a called command with a folder before it."""
+    return [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+
+
 def test_no_home(environment: dict[str, str], tmp_path: Path) -> None:
     """A process without HOME runs, and `~` of nobody is named in the error."""
     bare = {name: value for name, value in environment.items() if name != "HOME"}

@@ -69,10 +69,14 @@ def test_no_colour_on_request(on_terminal: OnTerminal) -> None:
 
 
 def test_dumb_terminal(on_terminal: OnTerminal) -> None:
-    """A terminal that knows no codes gets the plain table."""
+    """A terminal that knows no codes gets the lines that a pipe gets."""
     status, shown = on_terminal(*RUN_POLICY, TERM="dumb")
     assert status == 0
     assert cells(shown) == EXPECTED
+    lines = shown.splitlines()
+    assert lines[1] == "  suite      cases  policy      keep 5  keep 7  keep 9"
+    assert len(lines) == 2 + len(EXPECTED)
+    assert shown.isascii()
     assert ESCAPE not in shown
 
 

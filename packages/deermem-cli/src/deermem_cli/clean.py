@@ -1,4 +1,4 @@
-"""Text made fit for a terminal. Standard library only: the parser says its errors through it."""
+"""Text made fit for a terminal."""
 
 from __future__ import annotations
 

@@ -12,8 +12,6 @@ import sys
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from .clean import clean
-
 EXIT_DONE = 0
 EXIT_NO = 1
 EXIT_WRONG_INPUT = 2
@@ -45,7 +43,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the fault and where to read on; exit with 2."""
-        print(f"deermem: error: {clean(message)}", file=sys.stderr)  # noqa: T201
+        print(f"deermem: error: {message}", file=sys.stderr)  # noqa: T201
         print(f"try: {self.prog} --help", file=sys.stderr)  # noqa: T201
         sys.exit(EXIT_WRONG_INPUT)
 
