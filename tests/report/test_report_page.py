@@ -114,13 +114,13 @@ def test_the_published_run(historical_run: Path, page_of: PageOf) -> None:
         ["confidence correct", "22", "1", "23"],
         ["confidence wrong", "13", "4", "17"],
         ["Total", "35", "5", "40"],
-    ] == page.table("Official: paired outcomes, in cases")
+    ] == page.table("Official: cases by outcome under confidence and hybrid-v1")
     assert [
         ["", "hybrid-v1 correct", "hybrid-v1 wrong", "Total"],
         ["confidence correct", "1", "0", "1"],
         ["confidence wrong", "4", "0", "4"],
         ["Total", "5", "0", "5"],
-    ] == page.table("Synthetic: paired outcomes, in cases")
+    ] == page.table("Synthetic: cases by outcome under confidence and hybrid-v1")
     statistics = dict(page.table("Official: hybrid-v1 minus confidence"))
     assert "+30.0" == statistics["Difference, points"]
     assert "+15.0 to +45.0" == statistics["95% interval, bootstrap"]

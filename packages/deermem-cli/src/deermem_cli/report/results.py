@@ -158,7 +158,7 @@ def _paired_table(pair: Pair, suite: str) -> DataTable:
     cases = node.at("cases").whole()
     first, second = node.at("first", "correct"), node.at("second", "correct")
     return DataTable(
-        caption=(f"{SUITE_NAMES[suite]}: paired outcomes, in cases",),
+        caption=(f"{SUITE_NAMES[suite]}: cases by outcome under {pair.first} and {pair.second}",),
         columns=(
             Column(""),
             Column(f"{pair.second} correct", numeric=True),
