@@ -97,15 +97,24 @@ def _edited(draw: DrawFn) -> tuple[list[str], list[str]]:
 
 
 _numbers = st.lists(st.sampled_from((*_INTEGERS, *_NUMBER_WORDS, *_WORDS)), max_size=4)
-_short = st.sampled_from([[], ["insufficient"], ["insufficient", "x"]])
+_apiece = st.lists(st.sampled_from((*_INTEGERS[:12], *_WORDS[:2])), min_size=1, max_size=3)
+_wide = st.sampled_from(["3", "three", "003"]), st.sampled_from(["10", "ten", "11", *_LONG[:2]])
+_wide_ranges = st.builds(
+    lambda start, between, end: ["ranging from", start, *between, "to", end],
+    _wide[0],
+    st.lists(st.sampled_from((*_WORDS, *_RANGE_WORDS)), max_size=3),
+    _wide[1],
+)
+_short = st.sampled_from([["insufficient"], ["insufficient"], ["insufficient", "x"], []])
 _kinds = st.one_of(
     st.tuples(tokens, tokens),
     _edited(),
     overlapping,
     st.tuples(st.one_of(few_tokens, _numbers, ranges), ranges),
     st.tuples(_numbers, _numbers),
+    st.tuples(_apiece, _wide_ranges),
     st.tuples(_short, tokens),
-    st.tuples(tokens, _short),
+    st.tuples(_short, tokens),
 )
 _at_the_end = st.sampled_from(["", "", "", *_PECULIAR])
 _anything = st.text(max_size=8)
@@ -118,4 +127,4 @@ def _pairs(draw: DrawFn) -> tuple[str, str]:
 
 
 # A prediction and a reference of any kind that a rule may see.
-pairs = st.one_of(_pairs(), _pairs(), _pairs(), st.tuples(_anything, _anything))
+pairs = st.one_of(*[_pairs()] * 6, st.tuples(_anything, _anything))

@@ -24,9 +24,13 @@ class _FoundError(Exception):
 
 
 def find_failure(
-    strategy: SearchStrategy[T], check: Callable[[T], Failure | None], examples: int
+    strategy: SearchStrategy[T],
+    check: Callable[[T], Failure | None],
+    examples: int,
+    *,
+    shrink: bool = True,
 ) -> Failure | None:
-    """Return the smallest failure among `examples` examples and what they shrink to, or None.
+    """Return a failure among `examples` examples, the smallest that it shrinks to, or None.
 
     The examples are the same at every run: they depend on neither chance nor earlier runs.
     """
@@ -37,7 +41,7 @@ def find_failure(
         deadline=None,
         derandomize=True,
         max_examples=examples,
-        phases=[Phase.generate, Phase.shrink],
+        phases=[Phase.generate, Phase.shrink] if shrink else [Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
     @given(strategy)

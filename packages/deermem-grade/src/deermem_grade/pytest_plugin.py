@@ -1,6 +1,6 @@
 """A pytest plugin: ``pytest --deermem-grader MODULE:FUNCTION`` adds the kit's checks as tests.
 
-Without the option it does nothing, and imports nothing beyond this module.
+Without the option it does nothing, and the kit is not imported.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ class ConformanceError(Exception):
 class ConformanceItem(pytest.Item):
     """One check of the kit, as a test."""
 
-    def __init__(self, *, check: str, grader: str, **options: Any) -> None:
+    def __init__(self, *, check: str, **options: Any) -> None:
         super().__init__(**options)
         self.check = check
-        self.grader = grader
+        self.grader: str = self.config.getoption("deermem_grader")
+        self.examples: int = self.config.getoption("deermem_examples")
 
     def runtest(self) -> None:
         """Run the check; raise ``ConformanceError`` if the grader fails it."""
         from deermem_grade.conformance import kit  # noqa: PLC0415 - only where the option is given
 
-        report = kit.CHECKS[self.check](kit.load_grader(self.grader))
+        report = kit.CHECKS[self.check](kit.load_grader(self.grader), self.examples)
         failure = kit.smallest_failure([report])
         if failure is not None:
             raise ConformanceError(f"{report}\nThe smallest pair that fails:\n{failure}")
@@ -48,11 +49,19 @@ class ConformanceItem(pytest.Item):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option ``--deermem-grader``."""
-    parser.getgroup("deermem").addoption(
+    """Add the options ``--deermem-grader`` and ``--deermem-examples``."""
+    group = parser.getgroup("deermem")
+    group.addoption(
         "--deermem-grader",
         metavar="MODULE:FUNCTION",
         help="check that this grader gives every verdict of deterministic-overlap-v1",
+    )
+    group.addoption(
+        "--deermem-examples",
+        metavar="N",
+        type=int,
+        default=100,
+        help="cases for each law, and a tenth of the random pairs (default: 100)",
     )
 
 
@@ -61,11 +70,8 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Add the checks to the tests, before options such as -k choose among them."""
-    grader = config.getoption("deermem_grader")
-    if grader:
+    if config.getoption("deermem_grader"):
         items.extend(
-            ConformanceItem.from_parent(
-                session, name=f"conformance[{name}]", check=name, grader=grader
-            )
+            ConformanceItem.from_parent(session, name=f"conformance[{name}]", check=name)
             for name in _NAMES
         )
