@@ -131,6 +131,29 @@ def test_identity_of_a_changed_reader(demo: Path, changed: Path, compared: Compa
     assert sorted(binding, reverse=True) == binding
 
 
+def test_order_of_the_differences(demo: Path, compared: Compared, folders: Any) -> None:
+    """The model first, then whatever else a run is bound to, then when and where it ran."""
+    other = folders.copy(demo, policy_run=False)
+
+    def change(run: Any) -> None:
+        run["created_at"], run["git"] = "2026-01-01T00:00:00Z", None
+        run["packages"]["deermem-qa"] = "9.9"
+        run["qa"].update(model="another", timeout_seconds=7)
+        run["statistics"]["alpha"] = 0.01
+
+    folders.edit(other, "qa_run.json", change)
+    differences = compared(demo, other)["differences"]
+    keys = [item["key"] for item in differences if not item["key"].startswith("git.")]
+    assert keys == [
+        "qa.model",
+        "qa.timeout_seconds",
+        "statistics.alpha",
+        "created_at",
+        "packages.deermem-qa",
+    ]
+    assert [True] * 3 == [item["binding"] for item in differences if item["binding"]]
+
+
 def test_words_of_a_changed_reader(call: Call, demo: Path, changed: Path) -> None:
     """A difference that Holm's adjustment does not leave is neither claimed nor denied."""
     status, out, _ = call("compare", str(demo), str(changed))

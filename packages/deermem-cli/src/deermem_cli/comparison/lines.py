@@ -106,7 +106,7 @@ def _flip(pairing: Pairing, flip: AnswerFlip) -> Iterator[str]:
 
 
 def _prediction(text: str) -> str:
-    shown = " ".join(clean(text[:_PREDICTION_LIMIT]).split())
+    shown = " ".join(text[:_PREDICTION_LIMIT].split())
     omitted = len(text) - _PREDICTION_LIMIT
     if not shown:
         return "(an empty answer)"
