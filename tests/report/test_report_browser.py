@@ -109,10 +109,14 @@ class Opened:
         self.forbidden: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
+        self.page.on("dialog", self._note_dialog)
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("requestfailed", self._note_failure)
         self.page.goto(path.as_uri())
+
+    def _note_dialog(self, dialog: Any) -> None:
+        self.said.append(dialog.message)
+        dialog.dismiss()
 
     def _note_failure(self, request: Any) -> None:
         if request.failure == "csp":

@@ -133,9 +133,8 @@ def test_the_published_run(historical_run: Path, page_of: PageOf) -> None:
     assert 19 == len(page.table("Discordant cases: 18, hybrid-v1 against confidence"))
     answers = page.table("How the answers came, and the tokens they took")
     assert {"\N{EN DASH}"} == {row[answers[0].index("Truncated")] for row in answers[1:]}
-    assert ["Selector", "not recorded"] == page.table(
-        "What this was made from, and what that certifies"
-    )[10][:2]
+    provenance = page.table("What this was made from, and what that certifies")
+    assert "not recorded" == {row[0]: row[1] for row in provenance}["Selector"]
 
 
 def test_the_sections_of_a_whole_run(make_run: MakeRun, page_of: PageOf) -> None:
@@ -308,6 +307,21 @@ def test_every_hash_of_the_run_is_shown(make_run: MakeRun, page_of: PageOf) -> N
     stated |= set(re.findall(r"[0-9a-f]{64}", manifest))
     assert 15 == len(stated)
     assert set() == {value for value in stated if value not in page.text}
+
+
+def test_provenance_says_once_what_both_runs_record(make_run: MakeRun, page_of: PageOf) -> None:
+    """And apart what they record differently."""
+    folder = make_run()
+    run = json.loads((folder / "run.json").read_text("utf-8"))
+    run["created_at"] = "2026-08-31T00:00:00Z"
+    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    table = page_of(folder).table("What this was made from, and what that certifies")
+    labels = [row[0] for row in table]
+    assert 1 == labels.count("Config, SHA-256")
+    assert len(labels) == len(set(labels))
+    values = {row[0]: row[1] for row in table}
+    assert "2026-08-31T00:00:00Z" == values["Begun (the policy run)"]
+    assert "2026-09-01T10:20:30Z" == values["Begun (the qa run)"]
 
 
 HOSTILE = [

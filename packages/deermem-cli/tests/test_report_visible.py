@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deermem_cli.report.visible import NAME_LIMIT, name, shortened, visible
+from deermem_cli.report.visible import LABEL_LIMIT, NAME_LIMIT, label, name, shortened, visible
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,13 @@ def test_a_name_is_one_line_of_limited_length() -> None:
     assert "two lines" == name("two\n lines ")
     assert "y" * NAME_LIMIT == name("y" * NAME_LIMIT)
     assert "y" * NAME_LIMIT + "…" == name("y" * 100_000)
+
+
+def test_a_label_keeps_beginning_and_end() -> None:
+    """So that two long names that differ at either end stay apart."""
+    assert "hybrid-v1" == label("hybrid-v1")
+    shown = label("begin" + "y" * 100_000 + "end")
+    assert LABEL_LIMIT == len(shown)
+    assert shown.startswith("begin")
+    assert shown.endswith("end")
+    assert "…" in shown

@@ -20,7 +20,7 @@ from .retention import (
 )
 from .robustness import answers_section, detectable_section, stricter_section
 from .run_files import QAFiles, RunFiles
-from .visible import name
+from .visible import label, name
 
 
 def report_document(run: RunFiles) -> Document:
@@ -71,7 +71,7 @@ def _retention(run: RunFiles) -> Retention:
 
 
 def _title(policies: tuple[str, ...]) -> str:
-    first, *others = map(name, policies)
+    first, *others = map(label, policies)
     return f"{_listed(others)} against {first}" if others else first
 
 
@@ -90,7 +90,7 @@ def _answer(pairs: tuple[Pair, ...], retention: Retention, run: RunFiles) -> Ite
     for capacity in _capacities_of_interest(retention, run.qa):
         kept = [retention.kept(suite, policy, capacity) for policy in retention.policies]
         yield words.retention_answer(
-            tuple(map(name, retention.policies)),
+            tuple(map(label, retention.policies)),
             tuple(one.kept for one in kept),
             kept[0].cases,
             capacity,

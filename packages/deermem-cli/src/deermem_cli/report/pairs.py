@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from .node import Node
-from .visible import name
+from .visible import label, name
 
 SUITES = ("official", "synthetic", "overall")
 
@@ -34,12 +34,12 @@ class Pair:
     @property
     def first(self) -> str:
         """The first policy's name, as shown."""
-        return name(self.first_policy)
+        return label(self.first_policy)
 
     @property
     def second(self) -> str:
         """The second policy's name, as shown."""
-        return name(self.second_policy)
+        return label(self.second_policy)
 
     @property
     def label(self) -> str:
@@ -81,7 +81,7 @@ def shown_pairs(analysis: Node) -> tuple[Pair, ...]:
 
 def scenario_label(scenario: str) -> str:
     """A scenario's name, as shown."""
-    return name(scenario).replace("_", " ")
+    return label(scenario).replace("_", " ")
 
 
 def suite_of(source: str) -> str:

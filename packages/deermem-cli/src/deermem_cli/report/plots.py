@@ -20,9 +20,9 @@ from .document import DotPlot, Figure, ForestPlot
 from .numbers import MINUS
 from .svg import inline_svg
 
-_WIDTH = 440.0
+_WIDTH = 400.0
 _ROW = 22.0
-_LABELS = 138.0
+_LABELS = 132.0
 _RIGHT = 22.0
 _FONT = 12.5
 

@@ -212,73 +212,78 @@ def _core(pair: Any) -> Any:
 
 
 def _rows(run: RunFiles) -> Iterator[_Row]:
-    for document in _records(run):
-        of = f" ({_record_of(document).lower()})" if len(list(_records(run))) > 1 else ""
-        value = document.value
-        yield _row(f"Protocol{of}", name(str(value["protocol_id"])), "the rules the run followed")
-        yield _row(
-            f"Begun{of}",
-            name(str(value["created_at"])),
-            "by the clock of the machine that ran it, in UTC",
-        )
-        yield from _source_rows(document, of)
-        yield from _selector_rows(document, of)
+    yield from _merged({_record_of(record): list(_record_rows(record)) for record in _records(run)})
     if run.policy is not None:
-        value = run.policy.run.value
-        clock = _get(value, "evaluation_time")
-        yield _row("Evaluation clock", name(str(clock)), "the time at which facts' ages were taken")
+        clock = run.policy.run.at("evaluation_time").text()
+        yield _row("Evaluation clock", name(clock), "the time at which facts' ages were taken")
     if run.qa is not None:
         yield from _qa_rows(run.qa)
 
 
-def _source_rows(document: Node, of: str) -> Iterator[_Row]:
+def _merged(rows: dict[str, list[_Row]]) -> Iterator[_Row]:
+    """Yield what all runs of the folder record alike once, and all else for each run."""
+    seen: set[str] = set()
+    for record, own in rows.items():
+        for row in own:
+            same = all(row in others for others in rows.values())
+            if same and row[0].text not in seen:
+                seen.add(row[0].text)
+                yield row
+            elif not same:
+                yield (text_cell(f"{row[0].text} ({record.lower()})"), *row[1:])
+
+
+def _record_rows(record: Node) -> Iterator[_Row]:
+    yield _row("Protocol", name(record.at("protocol_id").text()), "the rules the run followed")
+    yield from _source_rows(record)
+    yield from _selector_rows(record)
+    begun = name(record.at("created_at").text())
+    yield _row("Begun", begun, "by the clock of the machine that ran it, in UTC")
+
+
+def _source_rows(document: Node) -> Iterator[_Row]:
     value = document.value
-    if document.name == QA_RUN_FILE or "qa" not in value:
-        dataset = document.at("dataset")
-        yield _row(
-            f"Data set's origin{of}",
-            name(
-                f"{dataset.at('filename').text()} of {dataset.at('repository').text()} at "
-                f"{dataset.at('revision').text()}",
-                300,
-            ),
-            "where the pinned file is published",
-        )
+    dataset = document.at("dataset")
+    origin = (dataset.at(key).text() for key in ("filename", "repository", "revision"))
+    yield _row(
+        "Data set's origin",
+        name("{} of {} at {}".format(*origin), 300),
+        "where the pinned file is published",
+    )
     for key, label, certifies in _ARTIFACTS:
         sha256 = document.at("artifacts", key).text()
-        yield _row(f"{label}, SHA-256{of}", Code(name(sha256)), certifies)
+        yield _row(f"{label}, SHA-256", Code(name(sha256)), certifies)
     git = value.get("git")
     yield _row(
-        f"deermem's commit{of}",
+        "deermem's commit",
         "not run from a git checkout" if git is None else _commit(_get(git, "head"), git),
         "the code that ran, where its checkout was clean",
     )
     packages = value.get("packages")
     if type(packages) is dict:
         listed = ", ".join(f"{package} {version}" for package, version in sorted(packages.items()))
-        yield _row(f"Packages{of}", name(listed, 400), "the versions that ran")
+        yield _row("Packages", name(listed, 400), "the versions that ran")
 
 
-def _selector_rows(document: Node, of: str) -> Iterator[_Row]:
+def _selector_rows(document: Node) -> Iterator[_Row]:
     selector = document.value.get("selector")
     if selector is None:
-        yield _row(f"Selector{of}", "not recorded", "nothing: this run does not say what decided")
+        yield _row("Selector", "not recorded", "nothing: this run does not say what decided")
         return
-    known = "which the protocol lists" if _get(selector, "known") else "not listed by the protocol"
+    shown = name(str(_get(selector, "name")))
+    if _get(selector, "kind") == "production":
+        listed = "listed" if _get(selector, "known") else "not listed"
+        shown = f"{shown}, {listed} by the protocol"
+    yield _row("Selector", shown, "which code decided what is kept")
+    yield _row("Selector's file", Code(name(str(_get(selector, "path")), 300)), "where it is")
     yield _row(
-        f"Selector{of}",
-        f"{name(str(_get(selector, 'name')))} ({name(str(_get(selector, 'kind')))}), {known}",
-        "which code decided what is kept",
-    )
-    yield _row(f"Selector's file{of}", Code(name(str(_get(selector, "path")), 300)), "where it is")
-    yield _row(
-        f"Selector, SHA-256{of}",
+        "Selector, SHA-256",
         Code(name(str(_get(selector, "sha256")))),
         "the decisions are those of exactly this code",
     )
     if _get(selector, "commit") is not None:
         yield _row(
-            f"Selector's commit{of}",
+            "Selector's commit",
             _commit(_get(selector, "commit"), selector),
             "the checkout it was taken from",
         )

@@ -23,7 +23,7 @@ from .numbers import count_text
 from .pairs import SUITE_NAMES, SUITES, scenario_label, suite_of
 from .results import UNSAID, in_order, number_cell, text_cell
 from .run_files import PolicyFiles, QAFiles
-from .visible import name
+from .visible import label
 
 
 @frozen
@@ -130,7 +130,7 @@ def retention_section(retention: Retention, *, from_rows: bool) -> Section:
             "There is no policy run in this folder, so only the capacity that answers were asked "
             "for at is known."
         )
-    policies = tuple(map(name, retention.policies))
+    policies = tuple(map(label, retention.policies))
     figure = Figure(
         id="retention",
         title="Support fact kept, by capacity and scenario",
@@ -190,7 +190,7 @@ def _retention_table(retention: Retention) -> DataTable:
             Column("Cases of"),
             Column("Room for", numeric=True),
             Column("Cases", numeric=True),
-            *(Column(name(policy), numeric=True) for policy in retention.policies),
+            *(Column(label(policy), numeric=True) for policy in retention.policies),
         ),
         rows=tuple(rows),
         sortable=True,

@@ -11,7 +11,7 @@ from .numbers import level_text
 from .pairs import SUITE_NAMES, Pair, interval
 from .results import UNSAID, interval_cell, number_cell, statistics_lines, text_cell
 from .run_files import QAFiles
-from .visible import name
+from .visible import label, name
 
 _TOKENS = ("prompt_tokens", "completion_tokens", "total_tokens")
 
@@ -179,7 +179,7 @@ def _answers_row(qa: QAFiles, group: Node, counters: list[str]) -> tuple[Cell, .
     unsaid = text_cell(UNSAID, sort=-1.0)
     return (
         text_cell(SUITE_NAMES[group.at("suite").text()]),
-        text_cell(name(group.at("policy").text())),
+        text_cell(label(group.at("policy").text())),
         *(number_cell(group.at(key).count()) for key in ("cases", "attempts", "retried")),
         unsaid if qa.analysis_is_computed else number_cell(group.at("truncated").count()),
         number_cell(group.at("empty").count()),

@@ -7,6 +7,9 @@ from ..clean import clean
 NAME_LIMIT = 120
 """Characters shown of a name."""
 
+LABEL_LIMIT = 36
+"""Characters shown of a name that heads a column or a line."""
+
 
 def visible(text: str) -> str:
     """Return `text` with control, direction and non-characters written out as ⟨U+202E⟩.
@@ -25,6 +28,15 @@ def name(text: str, limit: int = NAME_LIMIT) -> str:
     """Return a name on one line, made visible; one too long ends in an ellipsis."""
     shown, omitted = shortened(" ".join(text[: 4 * limit].split()), limit)
     return f"{shown}…" if omitted or len(text) > 4 * limit else shown
+
+
+def label(text: str) -> str:
+    """Return a name short enough to head a column: of one too long, its beginning and its end."""
+    whole = name(text, len(text))
+    if len(whole) <= LABEL_LIMIT:
+        return whole
+    begin, end = 2 * LABEL_LIMIT // 3, LABEL_LIMIT // 3 - 1
+    return f"{whole[:begin]}…{whole[-end:]}"
 
 
 def _visible_character(character: str) -> str:

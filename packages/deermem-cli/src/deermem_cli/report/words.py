@@ -156,7 +156,11 @@ def _bounds(node: Node) -> Text:
 
 def _p(node: Node, alpha: float) -> Text:
     number = node.at("mcnemar", "p_value").p_value(alpha)
-    return ("p " if number.text.startswith("<") else "p = ", number)
+    # The sign stays with the letter where a line ends.
+    return (
+        "p\N{NO-BREAK SPACE}" if number.text.startswith("<") else "p\N{NO-BREAK SPACE}= ",
+        number,
+    )
 
 
 def _discordant(node: Node) -> int:
