@@ -30,7 +30,7 @@ def _figure(plot: ForestPlot | DotPlot, name: str = "fig") -> Figure:
 
 
 def _forest(rows: tuple[ForestRow, ...] = ROWS, name: str = "fig") -> str:
-    return draw(_figure(ForestPlot(rows, "a better", "b better"), name))
+    return draw(_figure(ForestPlot(rows, "a", "b"), name))
 
 
 def _marks(svg: str, role: str) -> list[tuple[float, float]]:

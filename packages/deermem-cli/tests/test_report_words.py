@@ -37,8 +37,8 @@ def test_a_difference_that_the_test_finds() -> None:
     """Counts, difference, interval and p; then what it means."""
     assert (
         "Of 40 official cases, new answered 35 correctly and old 23: 30.0 points more (95% "
-        "interval +9.7 to +47.6; exact McNemar p\xa0= 0.00183). Chance alone would seldom produce "
-        "this."
+        "interval +9.7 to +47.6; exact McNemar p\xa0=\xa00.00183). Chance alone would seldom "
+        "produce this."
     ) == text_of(words.answer(_pair(22, 1, 13, 4), "official"))
 
 
@@ -119,14 +119,14 @@ def test_what_more_cases_can_detect() -> None:
         (
             "new",
             "new",
-            "the conclusion stands: the exact test finds new better (exact p\xa0= 0.0200).",
+            "the conclusion stands: the exact test finds new better (exact p\xa0=\xa00.0200).",
         ),
         (
             None,
             None,
             (
-                "the conclusion stands: the exact test finds neither policy better (exact p\xa0= "
-                "0.0200), which is no finding that they are alike."
+                "the conclusion stands: the exact test finds neither policy better (exact "
+                "p\xa0=\xa00.0200), which is no finding that they are alike."
             ),
         ),
         (
@@ -134,7 +134,7 @@ def test_what_more_cases_can_detect() -> None:
             None,
             (
                 "the conclusion does not stand: as graded the exact test finds new better, with "
-                "the stricter grader neither policy better (exact p\xa0= 0.0200), which is no "
+                "the stricter grader neither policy better (exact p\xa0=\xa00.0200), which is no "
                 "finding that they are alike."
             ),
         ),
@@ -143,7 +143,7 @@ def test_what_more_cases_can_detect() -> None:
             "old",
             (
                 "the conclusion does not stand: as graded the exact test finds neither policy "
-                "better, with the stricter grader old better (exact p\xa0= 0.0200)."
+                "better, with the stricter grader old better (exact p\xa0=\xa00.0200)."
             ),
         ),
     ],

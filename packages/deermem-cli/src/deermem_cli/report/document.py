@@ -121,7 +121,7 @@ class ForestRow:
 
 @frozen
 class ForestPlot:
-    """Differences with intervals around a line at zero; `left` and `right` name its two sides."""
+    """Differences with intervals around a line at zero; `left` and `right` name who is better."""
 
     rows: tuple[ForestRow, ...]
     left: str

@@ -81,13 +81,11 @@ def _forest(plot: ForestPlot) -> Canvas:
             _line(axes, (bound, bound), (y - 3.5, y + 3.5), role, width)
         size = 8.5 if row.major else 7.5
         _mark(axes, row.difference, y, role, "D" if row.major else "o", size)
-    for text, x, where in (
-        (f"← {_cut(plot.left)}", left, "left"),
-        (f"{_cut(plot.right)} →", right, "right"),
-    ):
-        _text(axes, text, x, height + 34.0, where, "muted")
+    start, end = _edge(axes, left), right
+    _text(axes, f"← {_cut(plot.left, 18)} better", start, height + 36.0, "left", "muted")
+    _text(axes, f"{_cut(plot.right, 18)} better →", end, height + 36.0, "right", "muted")
     _text(
-        axes, "difference, percentage points", (left + right) / 2, height + 51.0, "center", "muted"
+        axes, "difference, percentage points", (left + right) / 2, height + 53.0, "center", "muted"
     )
     return canvas
 
@@ -189,8 +187,13 @@ def _mark(axes: Axes, x: float, y: float, role: str, marker: str, size: float) -
 
 
 def _label(axes: Axes, text: str, y: float, left: float, *, bold: bool) -> None:
-    pixels = (axes.get_xlim()[1] - axes.get_xlim()[0]) / (_WIDTH - _LABELS - _RIGHT)
-    _text(axes, _cut(text), left - (_LABELS - 2.0) * pixels, y + 4.0, "left", "ink", bold=bold)
+    _text(axes, _cut(text), _edge(axes, left), y + 4.0, "left", "ink", bold=bold)
+
+
+def _edge(axes: Axes, left: float) -> float:
+    """Where the drawing begins, left of the axes."""
+    low, high = axes.get_xlim()
+    return left - (_LABELS - 2.0) * (high - low) / (_WIDTH - _LABELS - _RIGHT)
 
 
 def _text(

@@ -260,8 +260,8 @@ def _forest(pair: Pair, *, alone: bool) -> Figure:
                 )
                 for label, node, major in lines
             ),
-            left=f"{pair.first} better",
-            right=f"{pair.second} better",
+            left=pair.first,
+            right=pair.second,
         ),
         table=DataTable(
             caption=(f"{pair.second} minus {pair.first}, by suite and scenario",),

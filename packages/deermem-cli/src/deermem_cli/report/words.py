@@ -156,11 +156,9 @@ def _bounds(node: Node) -> Text:
 
 def _p(node: Node, alpha: float) -> Text:
     number = node.at("mcnemar", "p_value").p_value(alpha)
-    # The sign stays with the letter where a line ends.
-    return (
-        "p\N{NO-BREAK SPACE}" if number.text.startswith("<") else "p\N{NO-BREAK SPACE}= ",
-        number,
-    )
+    # The sign stays with letter and number where a line ends.
+    sign = "" if number.text.startswith("<") else "=\N{NO-BREAK SPACE}"
+    return (f"p\N{NO-BREAK SPACE}{sign}", number)
 
 
 def _discordant(node: Node) -> int:
