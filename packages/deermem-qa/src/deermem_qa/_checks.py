@@ -13,6 +13,8 @@ from typing import Any
 
 from attrs import frozen
 
+from deermem_data.artifacts import is_encodable
+
 _ID = re.compile(r"[A-Za-z0-9._-]+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -37,13 +39,7 @@ def is_text(value: object) -> bool:
 
 def is_unicode(value: object) -> bool:
     """Whether it is text that UTF-8 has bytes for."""
-    if type(value) is not str:
-        return False
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    return isinstance(value, str) and is_encodable(value)
 
 
 def is_whole(value: object) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import threading
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import frozen
 
 from deermem_data import write_file
 
@@ -48,7 +47,6 @@ class RowStore:
     """The rows below a run's folder; `put` may be called by several threads."""
 
     folder: Path
-    _writing: threading.Lock = field(factory=threading.Lock, init=False, repr=False, eq=False)
 
     def path_of(self, row_id: str) -> Path:
         """Return the file of a row.
@@ -69,9 +67,7 @@ class RowStore:
         path = self.path_of(row.row_id)
         if len(data) > MAX_ROW_BYTES:
             raise RunError(f"{path}: a row of {len(data)} bytes; expected at most {MAX_ROW_BYTES}")
-        # One at a time: writing a file reads the process's umask by setting it.
-        with self._writing:
-            write_file(path, data)
+        write_file(path, data)
 
     def find(self, task: Task) -> Found:
         """Return the task's row, or what is wrong with the file that stands in its place.
