@@ -107,7 +107,7 @@ def test_grade_is_an_immutable_pair() -> None:
     assert (True, "exact") == (correct, rule)
     assert "Grade(correct=True, rule='exact')" == repr(grade)
     assert (
-        Grade(True, "exact") == grade == copy.deepcopy(grade) == pickle.loads(pickle.dumps(grade))
+        Grade((True, "exact")) == grade == copy.deepcopy(grade) == pickle.loads(pickle.dumps(grade))
     )
     assert type(pickle.loads(pickle.dumps(grade))) is Grade
     with pytest.raises(AttributeError):

@@ -72,16 +72,9 @@ RULES = (
 
 
 class Grade(tuple[bool, str]):
-    """A verdict: ``correct`` (bool) and ``rule`` (str), the one that decided. Unpacks as a pair."""
+    """A verdict: ``correct`` (bool) and ``rule`` (str), the one that decided. It is that pair."""
 
     __slots__ = ()
-
-    def __new__(cls, correct: bool, rule: str) -> Grade:
-        """Return the grade of these two."""
-        return super().__new__(cls, (correct, rule))
-
-    def __getnewargs__(self) -> tuple[bool, str]:
-        return (self[0], self[1])
 
     def __repr__(self) -> str:
         return f"Grade(correct={self[0]!r}, rule={self[1]!r})"
@@ -97,21 +90,21 @@ class Grade(tuple[bool, str]):
         return self[1]
 
 
-_EMPTY_PREDICTION = Grade(False, "empty-prediction")
-_INSUFFICIENT = Grade(False, "insufficient")
-_EXACT = Grade(True, "exact")
-_SUBSTRING = Grade(True, "substring")
-_NUMERIC_RANGE = Grade(True, "numeric-range")
-_NUMERIC_CONFLICT = Grade(False, "numeric-conflict")
-_OVERLAP_ACCEPT = Grade(True, "overlap-accept")
-_OVERLAP_REJECT = Grade(False, "overlap-reject")
+_EMPTY_PREDICTION = Grade((False, "empty-prediction"))
+_INSUFFICIENT = Grade((False, "insufficient"))
+_EXACT = Grade((True, "exact"))
+_SUBSTRING = Grade((True, "substring"))
+_NUMERIC_RANGE = Grade((True, "numeric-range"))
+_NUMERIC_CONFLICT = Grade((False, "numeric-conflict"))
+_OVERLAP_ACCEPT = Grade((True, "overlap-accept"))
+_OVERLAP_REJECT = Grade((False, "overlap-reject"))
 
 # Stands between texts that are normalised in one go. No character has an X in its lower case.
 SEPARATOR = " X "
 
-# What is kept of each character: itself if in 0-9a-z or X, else a space. Text comes to the table
-# lower-cased, with "?" for what is not ASCII. Only two characters outside ASCII have ASCII letters
-# in their lower case: U+0130 (an i, and a combining dot) and U+212A (a k).
+# What is kept of each byte: itself if in 0-9a-z or X, else a space. Text comes to the table lower-
+# cased and in UTF-8, where what is not ASCII has no byte below 128. Only two characters outside it
+# have ASCII letters in their lower case: U+0130 (an i, and a combining dot) and U+212A (a k).
 _KEPT = bytes(
     code if chr(code) in "X0123456789abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256)
 )
@@ -148,7 +141,7 @@ def normalize_joined(lowered: str) -> list[str]:
     In it they are joined by and between single spaces. Without a token it is one space (two, where
     there is only one text). Each step takes all texts at once: of short ones the cost is the calls.
     """
-    tokens = lowered.encode("ascii", "replace").translate(_KEPT).decode().split()
+    tokens = lowered.encode(errors="replace").translate(_KEPT).decode().split()
     if _WORDS.isdisjoint(tokens):
         text = " ".join(tokens)
     else:
@@ -181,8 +174,8 @@ def decide(prediction: str, reference: str) -> Grade:
             if " ranging from " in reference and _all_in_range(numbers, reference):
                 return _NUMERIC_RANGE
             if " 0" in prediction or " 0" in reference:
-                numbers = {number.lstrip("0") for number in numbers}
-                stated = {number.lstrip("0") for number in stated}
+                numbers = set(map(_significant, numbers))
+                stated = set(map(_significant, stated))
             if numbers != stated:
                 return _NUMERIC_CONFLICT
 
@@ -202,16 +195,16 @@ def decide(prediction: str, reference: str) -> Grade:
 
 def _all_in_range(numbers: set[str], reference: str) -> bool:
     """Say whether `reference` states a range and all of `numbers` lie in it."""
-    start, place = _integer_after(" ranging from ", reference, 0)
+    start, place = _integer_after(" ranging from ", reference)
     # The first start decides: an end that follows a later start follows the first one too.
     end, _ = _integer_after(" to ", reference, place)
-    if not start or not end:
+    if not end:
         return False
     low, high = sorted((_order(start), _order(end)))
     return all(low <= _order(number) <= high for number in numbers)
 
 
-def _integer_after(words: str, text: str, place: int) -> tuple[str, int]:
+def _integer_after(words: str, text: str, place: int = 0) -> tuple[str, int]:
     """Return the first integer right after `words` in `text`, from `place` on, and where it ends.
 
     Words and text are normalised. Without one: an empty string, and the end of the text.
@@ -228,5 +221,10 @@ def _integer_after(words: str, text: str, place: int) -> tuple[str, int]:
 
 def _order(digits: str) -> tuple[int, str]:
     """Return a key that orders integers of any length by value."""
-    significant = digits.lstrip("0")
+    significant = _significant(digits)
     return len(significant), significant
+
+
+def _significant(digits: str) -> str:
+    """Return an integer without leading zeros; nothing is left of zero."""
+    return digits.lstrip("0")
