@@ -13,6 +13,7 @@ import pytest
 from attrs import evolve
 
 from deermem_cli.grading import grade_run
+from deermem_cli.policy_run import run_policies
 from deermem_cli.verification import RunInputs, Verification, verify_run
 from deermem_data import build_cases, json_bytes, jsonl_bytes, load_dataset, load_protocol
 from deermem_qa import (
@@ -542,6 +543,88 @@ def test_another_selector(run: Path, inputs: RunInputs) -> None:
     assert verification.passed
     assert "what the mine selector keeps" in verification.certifies[1]
     assert "selector" in {check.name for check in verification.checks if check.skipped}
+
+
+@pytest.fixture
+def with_policy_run(graded: Path, inputs: RunInputs, tmp_path: Path) -> Path:
+    """A published run in a folder that held a policy run before."""
+    folder = tmp_path / "both"
+    made = run_policies(inputs.protocol, inputs.dataset, inputs.cases, inputs.selector)
+    made.publish(folder)
+    shutil.copytree(graded / "responses", folder / "responses")
+    shutil.copy(graded / "qa_run.json", folder)
+    grade_run(folder, inputs.protocol, inputs.dataset, inputs.cases, inputs.selector)
+    shutil.rmtree(folder / "responses")
+    return folder
+
+
+def test_policy_run_passes(with_policy_run: Path, inputs: RunInputs) -> None:
+    """The policy run beside a QA run is verified with it."""
+    verification = verify_run(with_policy_run, inputs=inputs)
+    assert verification.discrepancies == ()
+    assert verification.unchecked_files == ()
+    assert {"retention", "decisions"} <= {check.name for check in verification.checks}
+
+
+def edit_decisions(change: Callable[[Rows], object]) -> Edit:
+    """An edit of `policy.raw.jsonl`, written as artifacts are."""
+
+    def edit(folder: Path) -> None:
+        path = folder / "policy.raw.jsonl"
+        rows = [json.loads(line) for line in path.read_bytes().splitlines()]
+        change(rows)
+        path.write_bytes(jsonl_bytes(rows))
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "file", "key"),
+    [
+        (
+            edit_document("summary.json", lambda d: d["groups"][0].update(support_all_retained=9)),
+            "summary.json",
+            "groups[longmemeval/access_help/confidence].support_all_retained",
+        ),
+        (edit_decisions(lambda r: r.pop()), "summary.json", None),
+        (
+            edit_decisions(lambda r: r[2]["kept_fact_ids"].reverse()),
+            "policy.raw.jsonl",
+            "kept_fact_ids",
+        ),
+        (edit_decisions(lambda r: r[0].update(note="x")), "policy.raw.jsonl", None),
+        (
+            edit_document("run.json", lambda d: d["artifacts"].update(config_sha256="0" * 64)),
+            "run.json",
+            "artifacts.config_sha256",
+        ),
+        (lambda folder: (folder / "run.json").unlink(), "run.json", None),
+    ],
+    ids=["count", "row removed", "kept facts", "extra key", "another config", "file removed"],
+)
+def test_policy_run_edits(with_policy_run: Path, edit: Edit, file: str, key: str | None) -> None:
+    """Edits of the policy run are named without the data set."""
+    edit(with_policy_run)
+    found = [d for d in verify_run(with_policy_run).discrepancies if d.file == file]
+    assert found
+    assert key is None or key in {d.key for d in found}
+
+
+def test_decisions_are_made_again(with_policy_run: Path, inputs: RunInputs) -> None:
+    """A score that was edited is named by case, policy, capacity and key."""
+
+    def edit(rows: Rows) -> None:
+        rows[0]["scores"][rows[0]["kept_fact_ids"][0]]["value"] = 0.123
+
+    edit_decisions(edit)(with_policy_run)
+    case, fact = (
+        inputs.cases[0],
+        json.loads((with_policy_run / "policy.raw.jsonl").read_bytes().splitlines()[0])[
+            "kept_fact_ids"
+        ][0],
+    )
+    place = ("policy.raw.jsonl", f"{case.case_id} confidence at 5", f"scores.{fact}.value")
+    assert place in places(verify_run(with_policy_run, inputs=inputs))
 
 
 def test_files_beside_the_run(bare: Path) -> None:

@@ -21,7 +21,17 @@ _WORDS_IN_A_ROW = 4
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _WORD = re.compile(r"[^\W_]+")
-_SCHEMAS = ("answer_row", "qa.rows", "qa.summary", "qa.stats", "qa.analysis", "qa_run")
+_SCHEMAS = (
+    "answer_row",
+    "policy.raw",
+    "qa.analysis",
+    "qa.rows",
+    "qa.stats",
+    "qa.summary",
+    "qa_run",
+    "run",
+    "summary",
+)
 
 
 class TextIndex:

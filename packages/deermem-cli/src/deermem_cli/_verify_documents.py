@@ -23,6 +23,7 @@ from .verification_report import Findings, shown
 # What names an item of a list, where its items have one of these sets of keys.
 _NAMES = (
     ("case_id",),
+    ("fact_id",),
     ("source", "scenario", "policy"),
     ("suite", "policy"),
     ("source", "scenario"),
@@ -79,13 +80,18 @@ def _take_truncated(expected: dict[str, Any], found: Any) -> None:
 
 
 def _compare(file: str, expected: Any, found: Any, tolerance: float, findings: Findings) -> None:
-    for key, message in _differences(expected, found, "", tolerance):
+    for key, message in differences(expected, found, tolerance=tolerance):
         findings.wrong(file, message, key=key or None)
 
 
-def _differences(
-    expected: Any, found: Any, path: str, tolerance: float
+def differences(
+    expected: Any, found: Any, path: str = "", *, tolerance: float = 0.0
 ) -> Iterator[tuple[str, str]]:
+    """Each place where two JSON documents differ, in value or type: its key path and what differs.
+
+    Args:
+        tolerance: by how much two fractional numbers may differ.
+    """
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in sorted(expected.keys() | found.keys()):
             below = f"{path}.{key}" if path else key
@@ -94,7 +100,7 @@ def _differences(
             elif key not in expected:
                 yield below, "is no key of this file"
             else:
-                yield from _differences(expected[key], found[key], below, tolerance)
+                yield from differences(expected[key], found[key], below, tolerance=tolerance)
     elif isinstance(expected, list) and isinstance(found, list):
         yield from _list_differences(expected, found, path, tolerance)
     elif not _agree(expected, found, tolerance):
@@ -107,7 +113,8 @@ def _list_differences(
     if len(expected) != len(found):
         yield path, f"expected {len(expected)} items, found {len(found)}"
     for index, (made, stated) in enumerate(zip(expected, found, strict=False)):
-        yield from _differences(made, stated, f"{path}[{_item_name(made, index)}]", tolerance)
+        below = f"{path}[{_item_name(made, index)}]"
+        yield from differences(made, stated, below, tolerance=tolerance)
 
 
 def _item_name(item: Any, index: int) -> str:

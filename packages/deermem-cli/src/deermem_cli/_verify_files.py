@@ -15,6 +15,7 @@ from deermem_data import HISTORICAL_PROTOCOL, json_bytes, jsonl_line, load_schem
 from deermem_data.specs import specs_folder
 from deermem_qa import ROWS_FILE, RUN_FILE, RunIdentity
 
+from . import policy_run
 from .grading import MANIFEST_FILE
 from .qa_documents import ANALYSIS_FILE, STATS_FILE, SUMMARY_FILE
 from .verification_report import Findings
@@ -25,7 +26,11 @@ _SCHEMAS = {
     SUMMARY_FILE: "qa.summary",
     STATS_FILE: "qa.stats",
     ANALYSIS_FILE: "qa.analysis",
+    # Where a policy run lies in the same folder.
+    policy_run.RUN_FILE: "run",
+    policy_run.SUMMARY_FILE: "summary",
 }
+_ROW_SCHEMAS = {ROWS_FILE: "qa.rows", policy_run.RAW_FILE: "policy.raw"}
 
 
 @define
@@ -36,20 +41,24 @@ class RunFiles:
         data: file name -> bytes, of every artifact that is there.
         documents: file name -> parsed JSON, of each that is JSON.
         rows: the parsed lines of `qa.rows.jsonl`; `None` for one that is not JSON.
+        decisions: likewise of `policy.raw.jsonl`, which need not be there.
         identity: `None` where `qa_run.json` is none.
+        broken: names of files that are missing, not canonical or against their schema.
     """
 
     folder: Path
     data: dict[str, bytes] = field(factory=dict)
     documents: dict[str, Any] = field(factory=dict)
     rows: list[Any] = field(factory=list)
+    decisions: list[Any] = field(factory=list)
     identity: RunIdentity | None = None
+    broken: frozenset[str] = frozenset()
 
 
 def read_files(folder: Path, findings: Findings) -> RunFiles:
     """Read the artifacts and check each by itself: JSON, canonical bytes, schema."""
     files = RunFiles(folder)
-    for name in (*_SCHEMAS, ROWS_FILE, MANIFEST_FILE):
+    for name in (*_SCHEMAS, *_ROW_SCHEMAS, MANIFEST_FILE):
         try:
             files.data[name] = (folder / name).read_bytes()
         except FileNotFoundError:
@@ -63,9 +72,12 @@ def read_files(folder: Path, findings: Findings) -> RunFiles:
                 files.documents[name] = document
                 _check_schema(name, None, document, _validator(schema), findings)
     _read_identity(files, findings)
-    _read_rows(files, findings)
+    files.rows = _read_rows(files, ROWS_FILE, findings)
+    files.decisions = _read_rows(files, policy_run.RAW_FILE, findings)
     _require_files(files, findings)
-    findings.did("schemas", f"{len(files.documents)} documents and {len(files.rows)} rows")
+    files.broken = frozenset(discrepancy.file for discrepancy in findings.discrepancies)
+    rows = len(files.rows) + len(files.decisions)
+    findings.did("schemas", f"{len(files.documents)} documents and {rows} rows")
     return files
 
 
@@ -125,22 +137,28 @@ def _read_identity(files: RunFiles, findings: Findings) -> None:
         findings.keyed(RUN_FILE, exc)
 
 
-def _read_rows(files: RunFiles, findings: Findings) -> None:
-    data = files.data.get(ROWS_FILE, b"")
-    validator = _validator("qa.rows")
+def _read_rows(files: RunFiles, file: str, findings: Findings) -> list[Any]:
+    data = files.data.get(file, b"")
+    validator = _validator(_ROW_SCHEMAS[file])
     if data and not data.endswith(b"\n"):
-        findings.wrong(ROWS_FILE, "cut off: the last line does not end")
+        findings.wrong(file, "cut off: the last line does not end")
+    rows = []
     for number, line in enumerate(data.split(b"\n")[:-1], start=1):
-        row = _parse(ROWS_FILE, f"line {number}", line + b"\n", jsonl_line, findings)
-        files.rows.append(row)
+        row = _parse(file, f"line {number}", line + b"\n", jsonl_line, findings)
+        rows.append(row)
         if row is not None:
-            _check_schema(ROWS_FILE, row_name(row, number), row, validator, findings)
+            _check_schema(file, row_name(row, number), row, validator, findings)
+    return rows
 
 
 def row_name(row: Any, number: int) -> str:
-    """How a message names a row: by its id, or by its line where it has none."""
-    row_id = row.get("row_id") if isinstance(row, dict) else None
-    return row_id if isinstance(row_id, str) else f"line {number}"
+    """How a message names a row: by its id or what it is about, else by its line."""
+    if isinstance(row, dict):
+        if isinstance(row.get("row_id"), str):
+            return str(row["row_id"])
+        if row.keys() >= {"case_id", "policy", "capacity"}:
+            return f"{row['case_id']} {row['policy']} at {row['capacity']}"
+    return f"line {number}"
 
 
 def _require_files(files: RunFiles, findings: Findings) -> None:

@@ -30,8 +30,10 @@ from ._text_search import TextIndex, artifact_words, dataset_texts, strings_of
 from ._verify_documents import check_documents
 from ._verify_files import RunFiles, check_hashes, read_files, row_name
 from ._verify_inputs import RunInputs, check_inputs, check_protocol
+from ._verify_policy import check_policy_run
 from ._verify_rows import check_rows, read_answers
 from .grading import qa_settings
+from .policy_run import RAW_FILE
 from .qa_documents import STATS_FILE, QASettings
 from .verification_report import Check, Discrepancy, Findings, Verification
 
@@ -58,6 +60,7 @@ def verify_run(
     files = read_files(folder, findings)
     check_hashes(files, findings)
     rows, answers = _verify_numbers(files, protocol, findings)
+    check_policy_run(files, rows, inputs, findings)
     own_selector = False
     if files.identity is None or rows is None:
         findings.skipped("protocol and data set", "the run's own files do not hold together")
@@ -138,7 +141,9 @@ def _search_text(
         (name, None, document) for name, document in files.documents.items()
     ]
     places += [
-        (ROWS_FILE, row_name(row, number), row) for number, row in enumerate(files.rows, start=1)
+        (file, row_name(row, number), row)
+        for file, rows in ((ROWS_FILE, files.rows), (RAW_FILE, files.decisions))
+        for number, row in enumerate(rows, start=1)
     ]
     places += [
         (f"{RESPONSES}/{row_id}.json", row_id, row.to_document())
@@ -161,7 +166,7 @@ def _own_words(inputs: RunInputs) -> set[str]:
     words |= {string for _, string in strings_of(stated)}
     for case in inputs.cases:
         words |= {case.case_id, case.scenario, case.question_type, case.source}
-        words |= {fact["id"] for fact in case.facts}
+        words |= {fact[key] for fact in case.facts for key in ("id", "category")}
         words |= {row_id_of(case.case_id, policy) for policy in stated["policies"]}
     return words
 
