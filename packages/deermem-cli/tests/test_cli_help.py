@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import subprocess
@@ -13,21 +12,33 @@ from pathlib import Path
 import pytest
 
 import deermem_cli
-from deermem_cli.parser import build_parser
+from deermem_cli.parser import build_parser, command_parsers
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Call = Callable[..., tuple[int, str, str]]
 
-COMMANDS = ["demo", "validate-contracts", "validate", "run-policy", "selector", "protocols"]
 
-
-def test_bare_command_prints_help(run: Run) -> None:
-    """`deermem` alone says what it is, lists its commands and is no error."""
+def test_bare_command_is_a_first_screen(run: Run) -> None:
+    """`deermem` alone says what it answers, three things to type, where help is; no error."""
     done = run()
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("usage: deermem ")
-    for name in COMMANDS:
-        assert re.search(rf"^    {name}\b", done.stdout, re.MULTILINE)
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 24 - 1  # a small terminal shows all of it, and its prompt
+    assert "a capacity policy decides which" in " ".join(done.stdout.split())
+    begin, more = lines.index("To begin:"), lines.index("To read on:")
+    typed = [re.split(" {2,}", line.strip())[0] for line in lines[begin + 1 : more - 1]]
+    expected = ["deermem demo", "deermem demo --output-dir demo-run", "deermem report demo-run"]
+    assert expected == typed
+    assert "  deermem --help " in done.stdout
+    assert "  man deermem " in done.stdout
+
+
+def test_help_lists_commands(call: Call) -> None:
+    """`--help` lists every command."""
+    status, out, _ = call("--help")
+    assert status == 0
+    assert out.startswith("usage: deermem COMMAND [options]\n")
+    assert all_commands() == re.findall(r"^    ([a-z-]+)", out, re.MULTILINE)
 
 
 def test_help_states_exit_statuses_and_environment(call: Call) -> None:
@@ -42,12 +53,7 @@ def test_help_states_exit_statuses_and_environment(call: Call) -> None:
 
 def all_commands() -> list[str]:
     """Every command the parser knows."""
-    (commands,) = (
-        action
-        for action in build_parser()._actions
-        if isinstance(action, argparse._SubParsersAction)
-    )
-    return list(commands.choices)
+    return list(command_parsers(build_parser()))
 
 
 @pytest.mark.parametrize("command", all_commands())
@@ -55,7 +61,7 @@ def test_help_of_each_command_has_an_example(call: Call, command: str) -> None:
     """Each command's help shows a line to type that begins with its own name."""
     status, out, err = call(command, "--help")
     assert (status, err) == (0, "")
-    assert f"\nexample:\n  deermem {command}" in out
+    assert re.search(rf"\nexamples?:\n  deermem {command}\b", out)
 
 
 def test_version(call: Call) -> None:
@@ -67,6 +73,14 @@ def test_version(call: Call) -> None:
     ("arguments", "expected"),
     [
         (["run-polcy"], "did you mean 'run-policy'?"),
+        (["run-p"], "did you mean 'run-policy'?"),
+        (["validate-"], "did you mean 'validate-contracts'?"),
+        (["validat"], "did you mean 'validate'?"),
+        (["--json", "demo"], "'--json' goes after the command: deermem COMMAND --json"),
+        (["--dataset=x", "validate"], "'--dataset=x' goes after the command"),
+        (["--versoin"], "did you mean '--version'?"),
+        (["run-qa", "--provider", "repaly"], "did you mean 'replay'?"),
+        (["completion", "bahs"], "did you mean 'bash'?"),
         (["selector", "chek"], "did you mean 'check'?"),
         (["demo", "--ouput-dir", "x"], "did you mean '--output-dir'?"),
         (["validate", "--deerflo=x"], "did you mean '--deerflow'?"),

@@ -14,7 +14,10 @@ from types import FrameType
 from typing import TextIO
 
 from .clean import clean
+from .folding import columns_of, fold
+from .manual import FIRST_STEPS, PURPOSE
 from .parser import EXIT_DONE, EXIT_INTERRUPTED, EXIT_WRONG_INPUT, build_parser
+from .usage import first_screen
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,7 +54,7 @@ def _parse_and_run(argv: Sequence[str] | None) -> int:
     except SystemExit as exc:  # help, version or a usage error, said already
         return int(exc.code or EXIT_DONE)
     if arguments.command is None:
-        parser.print_help()
+        print(first_screen(parser.prog, FIRST_STEPS, PURPOSE), end="")  # noqa: T201
         return EXIT_DONE
     return _run(arguments)
 
@@ -97,7 +100,9 @@ def _drop(stream: TextIO) -> None:
 
 def _complain(*lines: str) -> None:
     with contextlib.suppress(OSError):
-        print(*lines, sep="\n", file=sys.stderr, flush=True)  # noqa: T201
+        width = columns_of(sys.stderr)
+        folded = (row for line in lines for row in fold(line, width))
+        print(*folded, sep="\n", file=sys.stderr, flush=True)  # noqa: T201
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The command line: every command, option and help text.
+"""The command line: every command, its options, help and examples.
 
 Standard library only: the man page is made from this module at build time, and `deermem --help`
 stays quick.
@@ -7,85 +7,58 @@ stays quick.
 from __future__ import annotations
 
 import argparse
-import difflib
-import sys
-from collections.abc import Iterable
-from typing import Any, NoReturn
 
-EXIT_DONE = 0
-EXIT_NO = 1
-EXIT_WRONG_INPUT = 2
-EXIT_LOCKED = 3
-EXIT_INTERRUPTED = 130
+from .manual import (
+    DESCRIPTION,
+    ENVIRONMENT,
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_LOCKED,
+    EXIT_NO,
+    EXIT_STATUSES,
+    EXIT_WRONG_INPUT,
+)
+from .options import (
+    add_dataset,
+    add_deerflow,
+    add_output,
+    add_output_dir,
+    add_protocol,
+    add_selector,
+    count,
+    name,
+)
+from .usage import Parser
 
-_EXIT_STATUSES = """\
-exit status:
-  0    done
-  1    the work ran and the answer is "no" (calls failed, a check does not hold)
-  2    wrong input or usage
-  3    another run holds the output directory
-  130  interrupted, resumable
-"""
+__all__ = [
+    "EXIT_DONE",
+    "EXIT_INTERRUPTED",
+    "EXIT_LOCKED",
+    "EXIT_NO",
+    "EXIT_WRONG_INPUT",
+    "build_parser",
+    "command_parsers",
+    "summary_of",
+]
 
-_ENVIRONMENT = """\
-environment:
-  LONGMEMEVAL_ORACLE_PATH  the data set, where --dataset is not given
-  DEERMEM_DEERFLOW_PATH    a deer-flow checkout, where --deerflow is not given
-  DEERMEM_EVAL_ANSWER_API_KEY, DEERMEM_EVAL_ANSWER_BASE_URL
-                           the key and the endpoint of run-qa (named by the protocol)
-"""
-
-_Sub = argparse._SubParsersAction
-
-
-class _Parser(argparse.ArgumentParser):
-    """Errors in the command's own form, with what was probably meant."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the fault and where to read on; exit with 2."""
-        print(f"deermem: error: {message}", file=sys.stderr)  # noqa: T201
-        print(f"try: {self.prog} --help", file=sys.stderr)  # noqa: T201
-        sys.exit(EXIT_WRONG_INPUT)
-
-    def _check_value(self, action: argparse.Action, value: object) -> None:
-        choices = list(action.choices or ())
-        if choices and value not in choices:
-            listed, hint = ", ".join(map(str, choices)), _hint(str(value), choices)
-            raise argparse.ArgumentError(action, f"{value!r} is not one of {listed}{hint}")
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Refuse what is not known here, where the command's own options are."""
-        parsed, unknown = super().parse_known_args(args, namespace)
-        if unknown:
-            hint = _hint(unknown[0].partition("=")[0], self._option_string_actions)
-            self.error(f"unknown argument {unknown[0]!r}{hint}")
-        return parsed, unknown
+_Commands = argparse._SubParsersAction
 
 
-def _hint(found: str, known: Iterable[object]) -> str:
-    close = difflib.get_close_matches(found, map(str, known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> Parser:
     """Return the parser of `deermem`; the chosen command's name is in `command`."""
     # The version is a plain string here, so that nothing else of the package is imported.
     from . import __version__  # noqa: PLC0415
 
-    parser = _Parser(
-        prog="deermem",
-        description=(
-            "What does a capacity policy cost an agent's memory? deermem runs the controlled "
-            "comparison of two policies that decide which facts a full memory forgets, from "
-            "pinned inputs to published statistics. Begin with: deermem demo"
-        ),
-        epilog=_ENVIRONMENT + "\n" + _EXIT_STATUSES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = Parser(
+        prog="deermem", usage="%(prog)s COMMAND [options]", description=DESCRIPTION, add_help=False
     )
-    parser.add_argument("--version", action="version", version=f"deermem {__version__}")
+    parser.sections = (
+        ("environment", ENVIRONMENT),
+        ("exit status", [(str(status), meaning) for status, meaning in EXIT_STATUSES]),
+    )
+    # Before the options: whoever asks for help wants to know what there is to do.
     commands = parser.add_subparsers(
-        title="commands", dest="command", metavar="COMMAND", parser_class=_Parser
+        title="commands", dest="command", metavar="COMMAND", parser_class=Parser, prog="deermem"
     )
     for add in (
         _add_demo,
@@ -100,190 +73,219 @@ def build_parser() -> argparse.ArgumentParser:
         _add_grade,
         _add_selector,
         _add_protocols,
+        _add_completion,
     ):
         add(commands)
+    options = parser.add_argument_group("options")
+    options.add_argument("-h", "--help", action="help", help="show this help and exit")
+    options.add_argument(
+        "--version",
+        action="version",
+        version=f"deermem {__version__}",
+        help="show the version and exit",
+    )
     return parser
 
 
+def command_parsers(parser: argparse.ArgumentParser) -> dict[str, Parser]:
+    """Return the parser of each command, by name, in the order of the help."""
+    return dict(_commands_of(parser).choices)
+
+
+def summary_of(parser: argparse.ArgumentParser, command: str) -> str:
+    """Return what the help of `deermem` says of a command."""
+    (found,) = (one for one in _commands_of(parser)._get_subactions() if one.dest == command)
+    return str(found.help)
+
+
+def _commands_of(parser: argparse.ArgumentParser) -> _Commands[Parser]:
+    (commands,) = (one for one in parser._actions if isinstance(one, _Commands))
+    return commands
+
+
 def _command(
-    commands: _Sub[_Parser],
-    name: str,
-    summary: str,
-    description: str,
-    *examples: str,
-) -> _Parser:
-    epilog = "example:\n" + "\n".join(f"  {example}" for example in examples)
-    return commands.add_parser(
-        name,
-        help=summary,
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    commands: _Commands[Parser], name: str, summary: str, description: str, *examples: str
+) -> Parser:
+    parser = commands.add_parser(name, help=summary, description=description)
+    parser.examples = examples
+    return parser
 
 
-def _add_demo(commands: _Sub[_Parser]) -> None:
+def _add_demo(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "demo",
         "the whole evaluation on the embedded data set, offline, in seconds",
-        "Check the contracts, validate the embedded data set and run the policies on it. The\n"
-        "production selector is used where it is found, the reference selector elsewhere.",
+        "Check the contracts, validate the embedded data set, run the policies on it, answer the "
+        "questions with a baseline that quotes, grade, and verify. No model is asked. The "
+        "production selector decides where it is found, the reference selector elsewhere.",
         "deermem demo",
         "deermem demo --output-dir demo-run",
     )
     parser.add_argument(
         "--output-dir",
-        type=_name,
+        type=name,
         metavar="DIR",
         help="keep the files here (default: they are not kept)",
     )
-    _add_deerflow(parser)
-    _add_output(parser)
+    add_deerflow(parser)
+    add_output(parser)
 
 
-def _add_validate_contracts(commands: _Sub[_Parser]) -> None:
+def _add_validate_contracts(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "validate-contracts",
         "check a protocol's files, the grader version and the selector; no data set",
-        "Check config, manifests and prompt one by one and against each other, that the grader\n"
+        "Check config, manifests and prompt one by one and against each other, that the grader "
         "the protocol names is here, and that the selector has the required policy version.",
         "deermem validate-contracts --protocol mini-v1 --selector reference",
     )
-    _add_protocol(parser)
-    _add_selector_options(parser)
-    _add_output(parser)
+    add_selector(parser)
+    add_protocol(parser)
+    add_output(parser)
 
 
-def _add_validate(commands: _Sub[_Parser]) -> None:
+def _add_validate(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "validate",
         "check a data set against a protocol: hash, selection, bank, every case",
-        "All that validate-contracts checks, then the data set: its hash, the selection made\n"
+        "All that validate-contracts checks, then the data set: its hash, the selection made "
         "again from it, the bank of distractors and the pool of every case.",
+        "deermem validate --protocol mini-v1 --selector reference",
         "deermem validate --dataset longmemeval_oracle.json --deerflow ~/deer-flow",
     )
-    _add_protocol(parser)
-    _add_dataset(parser)
-    _add_selector_options(parser)
-    _add_output(parser)
+    add_dataset(parser)
+    add_selector(parser)
+    add_protocol(parser)
+    add_output(parser)
 
 
-def _add_run_policy(commands: _Sub[_Parser]) -> None:
+def _add_run_policy(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "run-policy",
         "ask the selector what each policy keeps: the offline retention run",
-        "For every case, capacity and policy, ask the selector which facts stay. Writes run.json,\n"
-        "policy.raw.jsonl and summary.json, all or none, and prints how often the fact that\n"
+        "For every case, capacity and policy, ask the selector which facts stay. Writes run.json, "
+        "policy.raw.jsonl and summary.json, all or none, and prints how often the fact that "
         "answers the question was kept.",
+        "deermem run-policy --protocol mini-v1 --selector reference --output-dir runs/mini-policy",
         "deermem run-policy --dataset longmemeval_oracle.json --deerflow ~/deer-flow "
         "--output-dir runs/policy",
     )
-    _add_protocol(parser)
-    _add_dataset(parser)
-    _add_selector_options(parser)
-    _add_output_dir(parser)
-    _add_output(parser)
+    add_dataset(parser)
+    add_selector(parser)
+    add_output_dir(parser)
+    add_protocol(parser)
+    add_output(parser)
 
 
-def _add_run_qa(commands: _Sub[_Parser]) -> None:
+def _add_run_qa(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "run-qa",
         "ask a model every question, with what each policy kept; resumable",
-        "Ask for one answer for each case and policy, at the QA capacity. Each answer is stored\n"
-        "as it comes; the same command goes on where it was stopped, and asks nothing twice. The\n"
+        "Ask for one answer for each case and policy, at the QA capacity. Each answer is stored "
+        "as it comes; the same command goes on where it was stopped, and asks nothing twice. The "
         "key and the endpoint come from the two environment variables that the protocol names.",
+        "deermem run-qa --protocol mini-v1 --selector reference --provider lexical-reader-v1 "
+        "--output-dir runs/mini-qa",
         "deermem run-qa --dataset longmemeval_oracle.json --deerflow ~/deer-flow "
         "--output-dir runs/qa",
-        "deermem run-qa --protocol mini-v1 --selector reference --provider lexical-reader-v1 "
-        "--output-dir runs/mini",
     )
-    _add_protocol(parser)
-    _add_dataset(parser)
-    _add_selector_options(parser)
-    _add_output_dir(parser)
+    add_dataset(parser)
+    add_selector(parser)
+    add_output_dir(parser)
     group = parser.add_argument_group("provider")
     group.add_argument(
         "--provider",
         choices=["openai-compatible", "lexical-reader-v1", "replay"],
         default="openai-compatible",
-        help="what answers (default: %(default)s)",
+        metavar="NAME",
+        help="what answers: openai-compatible, lexical-reader-v1 (a baseline that quotes; no "
+        "network) or replay (default: %(default)s)",
     )
     group.add_argument(
         "--model", metavar="NAME", help="ask this model (default: the one the protocol names)"
     )
     group.add_argument(
-        "--replay", metavar="ROWS.jsonl", help="the published rows that --provider replay gives"
+        "--replay",
+        metavar="FILE",
+        help="the qa.rows.jsonl of a published run, whose answers --provider replay gives",
     )
     group.add_argument(
-        "--accept-empty", action="store_true", help="store an empty answer as an answer"
+        "--accept-empty",
+        action="store_true",
+        help="store an empty answer as an answer (default: it is asked for again)",
     )
     group.add_argument(
-        "--allow-http", action="store_true", help="allow plain http beyond this machine"
+        "--allow-http",
+        action="store_true",
+        help="allow plain http beyond this machine (default: https only)",
     )
     group.add_argument(
-        "--trust-env", action="store_true", help="use the environment's proxies and certificates"
+        "--trust-env",
+        action="store_true",
+        help="use the environment's proxies and certificates (default: neither)",
     )
-    _add_output(parser)
+    add_protocol(parser)
+    add_output(parser)
 
 
-def _add_grade_qa(commands: _Sub[_Parser]) -> None:
+def _add_grade_qa(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "grade-qa",
         "grade a complete QA run and publish rows, summary and statistics",
-        "Check that every stored answer belongs to this protocol, data set, selector and prompt,\n"
-        "grade it without regard to its policy, and publish qa.rows.jsonl, qa.summary.json,\n"
+        "Check that every stored answer belongs to this protocol, data set, selector and prompt, "
+        "grade it without regard to its policy, and publish qa.rows.jsonl, qa.summary.json, "
         "qa.stats.json, qa.analysis.json and MANIFEST.sha256, all or none.",
+        "deermem grade-qa --protocol mini-v1 --selector reference --output-dir runs/mini-qa",
         "deermem grade-qa --dataset longmemeval_oracle.json --deerflow ~/deer-flow "
         "--output-dir runs/qa",
     )
-    _add_protocol(parser)
-    _add_dataset(parser)
-    _add_selector_options(parser)
-    _add_output_dir(parser)
-    _add_output(parser)
+    add_dataset(parser)
+    add_selector(parser)
+    add_output_dir(parser)
+    add_protocol(parser)
+    add_output(parser)
 
 
-def _add_verify(commands: _Sub[_Parser]) -> None:
+def _add_verify(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "verify",
         "recompute every number of a published run from its own rows",
-        "Check the files of a run against their schemas and hashes, and make every number again\n"
-        "from the rows. With the data set also the selection, the kept facts, the fingerprints\n"
-        "and the grades, and that no text of the data set stands in any file. Names each\n"
+        "Check the files of a run against their schemas and hashes, and make every number again "
+        "from the rows. With the data set also the selection, the kept facts, the fingerprints "
+        "and the grades, and that no text of the data set stands in any file. Names each "
         "discrepancy by file, row and key; exit status 1 if there is one.",
-        "deermem verify results/mini-v1",
+        "deermem verify demo-run",
         "deermem verify runs/qa --dataset longmemeval_oracle.json",
     )
     parser.add_argument("folder", metavar="DIR", help="the folder of the run")
-    _add_protocol(parser, default=None)
-    _add_dataset(parser)
-    _add_selector_options(parser, default=None)
-    _add_output(parser)
+    add_dataset(parser)
+    add_selector(parser, default=None)
+    add_protocol(parser, default=None)
+    add_output(parser)
 
 
-def _add_report(commands: _Sub[_Parser]) -> None:
+def _add_report(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "report",
         "a run as one self-contained HTML page, or as Markdown",
-        "Show a policy run, a graded QA run, or both in one folder: the answer in a sentence, the\n"
-        "paired tables and statistics, plots, every case where the answers part, and provenance.\n"
+        "Show a policy run, a graded QA run, or both in one folder: the answer in a sentence, the "
+        "paired tables and statistics, plots, every case where the answers part, and provenance. "
         "The page is one file that loads nothing. Needs pip install 'deermem-cli[report]'.",
-        "deermem report runs/qa",
-        "deermem report runs/qa --format markdown > report.md",
+        "deermem report demo-run",
+        "deermem report demo-run --format markdown > report.md",
     )
-    parser.add_argument("folder", type=_name, metavar="DIR", help="the folder of the run")
+    parser.add_argument("folder", type=name, metavar="DIR", help="the folder of the run")
     parser.add_argument(
         "--output",
-        type=_name,
+        type=name,
         metavar="FILE",
         help="where the report goes; - for standard output (default: DIR/report.html, and "
         "standard output for Markdown)",
@@ -297,26 +299,26 @@ def _add_report(commands: _Sub[_Parser]) -> None:
     parser.add_argument(
         "--force", action="store_true", help="replace an earlier report; never a run's own files"
     )
-    _add_output(parser)
+    add_output(parser)
 
 
-def _add_compare(commands: _Sub[_Parser]) -> None:
+def _add_compare(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "compare",
         "runs side by side: what differs in them, and every case whose grade flips",
-        "Compare each run with the first: what differs in their identity, accuracies and their\n"
-        "paired difference per policy, every flipped case with both predictions, and what was\n"
+        "Compare each run with the first: what differs in their identity, accuracies and their "
+        "paired difference per policy, every flipped case with both predictions, and what was "
         "kept. Runs of other cases, references, graders or capacities are refused by name.",
-        "deermem compare runs/model-a runs/model-b",
-        "deermem compare runs/model-a runs/model-b --output comparison.html",
+        "deermem compare demo-run runs/mini-qa",
+        "deermem compare demo-run runs/mini-qa --output comparison.html",
     )
     parser.add_argument(
-        "folders", type=_name, nargs="+", metavar="DIR", help="the folders of two or more runs"
+        "folders", type=name, nargs="+", metavar="DIR", help="the folders of two or more runs"
     )
     parser.add_argument(
         "--output",
-        type=_name,
+        type=name,
         metavar="FILE",
         help="write a page there instead; - for standard output",
     )
@@ -328,17 +330,17 @@ def _add_compare(commands: _Sub[_Parser]) -> None:
     parser.add_argument(
         "--force", action="store_true", help="replace an earlier page; never a run's own files"
     )
-    _add_output(parser)
+    add_output(parser)
 
 
-def _add_grade(commands: _Sub[_Parser]) -> None:
+def _add_grade(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "grade",
         "the grader alone: one pair, or a file of any size",
-        "Grade a prediction against a reference with deterministic-overlap-v1; exit status 0\n"
-        "if it is correct, 1 if not. Or grade every line of a JSONL or CSV file: each is written\n"
-        "again, in order, with grade_correct, grade_rule and grader_version; lines that cannot be\n"
+        "Grade a prediction against a reference with deterministic-overlap-v1; exit status 0 "
+        "if it is correct, 1 if not. Or grade every line of a JSONL or CSV file: each is written "
+        "again, in order, with grade_correct, grade_rule and grader_version; lines that cannot be "
         "graded are reported by number and left out, and the exit status is then 1.",
         "deermem grade 'About 25 minutes.' '25 minutes' --explain",
         "deermem grade --input answers.jsonl --output graded.jsonl --workers 2",
@@ -349,7 +351,11 @@ def _add_grade(commands: _Sub[_Parser]) -> None:
         "--explain", action="store_true", help="one pair: every rule that was tried, and why"
     )
     group = parser.add_argument_group("a file of pairs")
-    group.add_argument("--input", metavar="FILE", help="JSONL or CSV; - for standard input")
+    group.add_argument(
+        "--input",
+        metavar="FILE",
+        help="the pairs, as JSONL or CSV; - for standard input (default: the pair named)",
+    )
     group.add_argument(
         "--output",
         metavar="FILE",
@@ -374,32 +380,32 @@ def _add_grade(commands: _Sub[_Parser]) -> None:
     )
     group.add_argument(
         "--workers",
-        type=_count,
+        type=count,
         default=1,
         metavar="N",
         help="processes that grade side by side (default: %(default)s)",
     )
-    _add_output(parser)
+    add_output(parser)
 
 
-def _add_selector(commands: _Sub[_Parser]) -> None:
+def _add_selector(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "selector",
         "which selector is bound (show); does it decide as the reference does (check)",
-        "show: where the selector comes from and its hash.\n"
-        "check: compare it with the reference selector on generated pools, hostile metadata\n"
-        "included; every order, eviction, score, component and slot must be equal. Prints the\n"
-        "smallest pool that differs.",
-        "deermem selector show --deerflow ~/deer-flow",
+        "show: say where the selector comes from, and its hash. check: compare it with the "
+        "reference selector on generated pools, hostile metadata included; every order, eviction, "
+        "score, component and slot must be equal. Prints the smallest pool that differs; exit "
+        "status 1 if there is one.",
+        "deermem selector show --selector reference",
+        "deermem selector check --deerflow ~/deer-flow",
         "deermem selector check --selector my_policy:select --pools 5000",
     )
     parser.add_argument("action", choices=["show", "check"], help="what to do")
-    _add_protocol(parser)
-    _add_selector_options(parser)
+    add_selector(parser)
     parser.add_argument(
         "--pools",
-        type=_count,
+        type=count,
         default=1000,
         metavar="N",
         help="check: how many generated pools (default: %(default)s)",
@@ -416,10 +422,11 @@ def _add_selector(commands: _Sub[_Parser]) -> None:
         action="store_true",
         help="check: also numbers and dates that overflow, on which the reference does not raise",
     )
-    _add_output(parser)
+    add_protocol(parser)
+    add_output(parser)
 
 
-def _add_protocols(commands: _Sub[_Parser]) -> None:
+def _add_protocols(commands: _Commands[Parser]) -> None:
     parser = _command(
         commands,
         "protocols",
@@ -427,89 +434,20 @@ def _add_protocols(commands: _Sub[_Parser]) -> None:
         "List the shipped protocols: what each is made of and the SHA-256 of its parts.",
         "deermem protocols",
     )
-    _add_output(parser)
+    add_output(parser)
 
 
-def _add_protocol(parser: _Parser, default: str | None = "capacity-eviction-v1") -> None:
-    group = parser.add_argument_group("protocol")
-    group.add_argument(
-        "--protocol",
-        type=_name,
-        metavar="NAME|DIR",
-        default=default,
-        help="a shipped protocol, a protocol's folder or a deer-flow benchmark folder (default: "
-        + ("%(default)s)" if default else "the run's own, where it is shipped)"),
+def _add_completion(commands: _Commands[Parser]) -> None:
+    parser = _command(
+        commands,
+        "completion",
+        "completion by the Tab key, for bash, zsh and fish",
+        "Print a script that a shell reads to complete what is typed after deermem. In bash put "
+        'eval "$(deermem completion bash)" into ~/.bashrc; in zsh, after compinit, '
+        'eval "$(deermem completion zsh)" into ~/.zshrc; in fish, deermem completion fish | source '
+        "into ~/.config/fish/config.fish.",
+        "deermem completion bash",
+        "deermem completion fish > ~/.config/fish/completions/deermem.fish",
     )
-    group.add_argument("--config", type=_name, metavar="FILE", help="use this config instead")
-    group.add_argument(
-        "--official-manifest", type=_name, metavar="FILE", help="use this official manifest instead"
-    )
-    group.add_argument(
-        "--synthetic-manifest",
-        type=_name,
-        metavar="FILE",
-        help="use this synthetic manifest instead",
-    )
-
-
-def _add_dataset(parser: _Parser) -> None:
-    parser.add_argument(
-        "--dataset",
-        type=_name,
-        metavar="FILE",
-        help="the data set (default: the protocol's own where it brings one, else "
-        "$LONGMEMEVAL_ORACLE_PATH)",
-    )
-
-
-def _add_selector_options(parser: _Parser, default: str | None = "production") -> None:
-    parser.add_argument(
-        "--selector",
-        type=_name,
-        metavar="NAME",
-        default=default,
-        help="production, reference or MODULE:FUNCTION (default: "
-        + ("%(default)s)" if default else "the run's own)"),
-    )
-    _add_deerflow(parser)
-
-
-def _add_deerflow(parser: _Parser) -> None:
-    parser.add_argument(
-        "--deerflow",
-        type=_name,
-        metavar="DIR",
-        help="a deer-flow checkout, for the production selector (default: "
-        "$DEERMEM_DEERFLOW_PATH, then an installed deerflow)",
-    )
-
-
-def _add_output_dir(parser: _Parser) -> None:
-    parser.add_argument(
-        "--output-dir", type=_name, metavar="DIR", required=True, help="where the run's files go"
-    )
-
-
-def _add_output(parser: _Parser) -> None:
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--json", action="store_true", help="print the result as one JSON document on stdout"
-    )
-    group.add_argument("-v", "--verbose", action="store_true", help="say more on stderr")
-    group.add_argument("-q", "--quiet", action="store_true", help="say only errors on stderr")
-
-
-def _name(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("expected a name, found nothing (an unset variable?)")
-    return text
-
-
-def _count(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of 1 or more, found {text!r}")
-    return number
+    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="the shell you use")
+    add_output(parser)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-from .terminal import Terminal, is_interactive
+from .terminal import Terminal, is_terminal
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -39,7 +39,7 @@ class Progress:
         self._task: Any = None
 
     def __enter__(self) -> Self:
-        if self._terminal.verbosity >= 0 and is_interactive(self._terminal.stderr):
+        if self._terminal.verbosity >= 0 and is_terminal(self._terminal.stderr):
             self._bar, self._task = _rich_bar(self._terminal, self._label, self._total)
             self._bar.start()
         return self

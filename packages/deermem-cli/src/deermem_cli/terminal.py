@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from attrs import frozen
 
 from .clean import clean
+from .folding import columns_of, fold
 from .table import Table
 
 
@@ -45,11 +46,11 @@ class Terminal:
         if self.verbosity >= 0:
             # A remark that cannot be made does not undo the work.
             with contextlib.suppress(OSError):
-                print(clean(line), file=self.stderr, flush=True)
+                self._print(line, self.stderr)
 
     def error(self, line: str) -> None:
         """Say on stderr what went wrong, also when quiet."""
-        print(clean(line), file=self.stderr, flush=True)
+        self._print(line, self.stderr)
 
     def detail(self, line: str) -> None:
         """Say something on stderr, where more was asked for."""
@@ -66,7 +67,12 @@ class Terminal:
             if isinstance(part, Table):
                 self._print_table(part)
             else:
-                print(clean(part), file=self.stdout)
+                self._print(part, self.stdout)
+
+    @staticmethod
+    def _print(line: str, stream: TextIO) -> None:
+        rows = fold(clean(line), columns_of(stream))
+        print(*rows, sep="\n", file=stream, flush=stream is sys.stderr)
 
     def _print_table(self, table: Table) -> None:
         if not is_interactive(self.stdout):
@@ -83,7 +89,16 @@ class Terminal:
 
 
 def is_interactive(stream: TextIO) -> bool:
-    """Whether someone looks at this stream as it is written, or asked for it to look so."""
-    if os.environ.get("TERM") == "dumb":
-        return False
-    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
+    """Whether someone looks at this stream as it is written, or asked for it to look so.
+
+    `FORCE_COLOR` asks for it; where `NO_COLOR` does not want it, it counts for nothing.
+    """
+    if is_terminal(stream):
+        return True
+    wanted, unwanted = os.environ.get("FORCE_COLOR"), os.environ.get("NO_COLOR")
+    return bool(wanted) and not unwanted and os.environ.get("TERM") != "dumb"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether the stream goes to a terminal that can move its cursor."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
