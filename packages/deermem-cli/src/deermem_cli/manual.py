@@ -71,6 +71,8 @@ FILES: Final = (
         "what the run is bound to; a resume with any of it changed is refused",
     ),
     ("responses/*.json", "run-qa", "the answers, one file for each case and policy"),
+    ("responses/*.corrupt", "run-qa", "a file found there that was no answer, set aside"),
+    (".lock", "run-qa", "held by the one process that may write to the folder"),
     ("qa.rows.jsonl", "grade-qa", "the graded answers, one a line"),
     ("qa.summary.json", "grade-qa", "how many are correct, by source, scenario and policy"),
     ("qa.stats.json", "grade-qa", "the paired test and the bootstrap interval of each suite"),

@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         for title, pairs in self.sections:
             parts.append("\n".join([f"{title}:", *_pair_lines(pairs, width)]) + "\n")
         if self.examples:
-            shown = (line for example in self.examples for line in _command_lines(example, width))
+            shown = (line for example in self.examples for line in command_lines(example, width))
             title = "example" if len(self.examples) == 1 else "examples"
             parts.append("\n".join([f"{title}:", *shown]) + "\n")
         return "\n".join(parts)
@@ -144,7 +144,7 @@ def _pair_lines(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
             yield from _wrapped(meaning, width, " " * 6, " " * 6)
 
 
-def _command_lines(command: str, width: int) -> Iterator[str]:
+def command_lines(command: str, width: int) -> Iterator[str]:
     """Break a line to type as a shell takes it, so that it can be copied as it is shown."""
     line = " "
     for word in _words(command, width - 8):
