@@ -380,9 +380,10 @@ def test_a_hostile_model_name_is_shown_as_text(make_run: MakeRun, page_of: PageO
 
 
 def test_a_large_run_stays_small(make_run: MakeRun, page_text: Callable[[Path], str]) -> None:
-    """500 cases and 4 policies, with answers of some length, stay under 2 MB."""
+    """500 cases and 4 policies stay under 2 MB, also where every character takes several bytes."""
+    texts = ("some words of an answer " * 90, "漢" * 2000, "\"'<>&" * 400, "\u202e\x07" * 1000)
     folder = make_run(
-        cases=500, policies=("p0", "p1", "p2", "p3"), predict=lambda i, p: f"answer {i} {p} " * 200
+        cases=500, policies=("p0", "p1", "p2", "p3"), predict=lambda i, p: texts[(i // 7) % 4]
     )
     text = page_text(folder)
     discordant = sum(

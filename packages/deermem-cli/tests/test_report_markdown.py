@@ -91,3 +91,10 @@ def test_a_long_prediction_is_cut_and_counted() -> None:
     text = render_markdown(_document(cell))
     assert f"wrong, overlap-reject, support evicted: <code>{'x' * 160}</code>" in text
     assert "(and 99,840 more characters)" in text
+
+
+def test_what_is_invisible_is_written_out() -> None:
+    """And counted as the one character that it is."""
+    cell = Cell(answer=Answer(True, "exact", True, "\u202e" * 200))
+    text = render_markdown(_document(cell))
+    assert f"<code>{'⟨U+202E⟩' * 160}</code> (and 40 more characters)" in text

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deermem_cli.report.visible import LABEL_LIMIT, NAME_LIMIT, label, name, shortened, visible
+from deermem_cli.report.visible import (
+    LABEL_LIMIT,
+    NAME_LIMIT,
+    fitting,
+    label,
+    name,
+    shortened,
+    visible,
+)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +67,16 @@ def test_a_label_keeps_beginning_and_end() -> None:
     assert shown.startswith("begin")
     assert shown.endswith("end")
     assert "…" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("x" * 200, 100), ("é" * 200, 100), ("漢" * 200, 66), ("&" * 200, 40)]
+)
+def test_what_takes_more_bytes_is_cut_sooner(text: str, shown: int) -> None:
+    """At most twice as many bytes in a page as characters are allowed."""
+    assert text[:shown] == fitting(text, 100)
+
+
+def test_what_fits_is_whole() -> None:
+    """Whatever it consists of."""
+    assert "漢字 & 仮名" == fitting("漢字 & 仮名", 100)

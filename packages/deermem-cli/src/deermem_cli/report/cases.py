@@ -23,12 +23,12 @@ from .numbers import count_text
 from .pairs import Pair, scenario_label, suite_of
 from .results import text_cell
 from .run_files import QAFiles
-from .visible import name, shortened
+from .visible import fitting, name
 
 # How much of one prediction is shown, and of all of them together, in characters.
 PREDICTION_LIMIT = 1000
 _PREDICTION_MINIMUM = 200
-_PREDICTION_TOTAL = 600_000
+_PREDICTION_TOTAL = 400_000
 
 CAUSES = {
     "support-evicted": "the policy that answered wrongly had evicted the support fact",
@@ -119,14 +119,14 @@ def prediction_limit(answers: int) -> int:
 
 def answer_cell(row: GradedRow, limit: int) -> Cell:
     """An answer: its verdict, its rule, whether the support fact was kept, and its prediction."""
-    prediction, omitted = shortened(row.prediction, limit)
+    prediction = fitting(row.prediction, limit)
     return Cell(
         answer=Answer(
             correct=row.grade_correct,
             rule=name(row.grade_rule),
             support_kept=row.support_all_retained,
             prediction=prediction,
-            omitted=omitted,
+            omitted=len(row.prediction) - len(prediction),
         ),
         sort=f"{int(row.grade_correct)} {name(row.grade_rule)}",
     )

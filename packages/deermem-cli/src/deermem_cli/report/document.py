@@ -40,7 +40,7 @@ class Answer:
     """One answer of a case: its verdict, the rule, whether the support fact was kept.
 
     Attributes:
-        prediction: what is shown of it.
+        prediction: what is shown of it, as it was given.
         omitted: how many characters of it are not shown.
     """
 

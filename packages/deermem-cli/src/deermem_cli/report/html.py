@@ -13,6 +13,7 @@ from markupsafe import Markup
 from .. import __version__
 from . import document as parts
 from .plots import draw
+from .visible import visible
 
 
 def render_html(document: parts.Document) -> str:
@@ -27,6 +28,7 @@ def render_html(document: parts.Document) -> str:
     )
     environment.tests["instance_of"] = _is_part
     environment.filters["attribute"] = _attribute
+    environment.filters["visible"] = visible
     environment.globals["plot"] = _plot
     # Ids of tables, each its own within the page.
     environment.globals["next_id"] = itertools.count(1).__next__

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from . import document as parts
+from .visible import shortened
 
 # What Markdown or HTML takes for more than a character. As a reference it is only that, and within
 # `<code>` a site's own readings (mentions, issue numbers, links) do not apply either.
@@ -65,8 +66,8 @@ def _cell(cell: parts.Cell) -> str:
     verdict = "correct" if answer.correct else "wrong"
     support = "kept" if answer.support_kept else "evicted"
     shown = f"{verdict}, {_plain(answer.rule)}, support {support}"
-    prediction = answer.prediction[:_PREDICTION_LIMIT]
-    omitted = len(answer.prediction) - len(prediction) + answer.omitted
+    prediction, cut = shortened(answer.prediction, _PREDICTION_LIMIT)
+    omitted = cut + answer.omitted
     if prediction:
         shown += f": {_code(prediction)}"
     return f"{shown} (and {omitted:,} more characters)" if omitted else shown

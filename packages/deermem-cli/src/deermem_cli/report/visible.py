@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from ..clean import clean
 
 NAME_LIMIT = 120
@@ -22,6 +24,19 @@ def visible(text: str) -> str:
 def shortened(text: str, limit: int) -> tuple[str, int]:
     """Return at most `limit` characters of `text`, made visible, and how many were left out."""
     return visible(text[:limit]), max(0, len(text) - limit)
+
+
+def fitting(text: str, limit: int) -> str:
+    """Return the beginning of `text`: at most `limit` characters, and twice as many bytes.
+
+    So that a page's size is bounded by the number of characters, whatever they are.
+    """
+    room = 2 * limit
+    for index, character in enumerate(text[:limit]):
+        room -= len(escape(_visible_character(character)).encode("utf-8"))
+        if room < 0:
+            return text[:index]
+    return text[:limit]
 
 
 def name(text: str, limit: int = NAME_LIMIT) -> str:
