@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
+import signal
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
 from typing import Any, BinaryIO, TextIO
@@ -85,7 +88,7 @@ def csv_reader(stream: BinaryIO) -> tuple[tuple[str, ...], Iterator[Row]]:
     """
     csv.field_size_limit(sys.maxsize)
     # A byte that is not UTF-8 is kept aside here and named with its line.
-    text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
+    text = codecs.iterdecode(stream, "utf-8-sig", errors="surrogateescape")
     reader = csv.reader(text, strict=True)
     columns = tuple(next(reader, ()))
     if not columns:
@@ -128,7 +131,8 @@ def grade_rows(rows: Iterable[Row], keys: Keys, workers: int) -> Iterator[Graded
             yield grade_batch(batch, keys)
         return
     # Fresh processes, so that none inherits an open file or a half-written buffer.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_signals) as executor:
         waiting: deque[Future[Graded]] = deque()
         try:
             for batch in batches:
@@ -137,8 +141,18 @@ def grade_rows(rows: Iterable[Row], keys: Keys, workers: int) -> Iterator[Graded
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        except BrokenProcessPool as exc:
+            raise DeermemError(
+                "grade: a grading process was killed; run again, with fewer --workers if memory "
+                "was short"
+            ) from exc
         finally:
             executor.shutdown(cancel_futures=True)
+
+
+def _leave_signals() -> None:
+    """Leave Ctrl-C to the parent, which ends its workers itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:

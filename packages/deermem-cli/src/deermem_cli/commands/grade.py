@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -132,7 +133,13 @@ def _open_input(name: str) -> Iterator[BinaryIO]:
 def _open_output(name: str) -> Iterator[TextIO]:
     """Open the output under a temporary name that becomes the real one when all is written."""
     if name == "-":
-        yield sys.stdout
+        # UTF-8 whatever the locale: the lines are data, not words for a person.
+        stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
+        try:
+            yield stream
+            stream.flush()
+        finally:
+            stream.detach()
         return
     target = Path(name)
     if os.path.lexists(target):
