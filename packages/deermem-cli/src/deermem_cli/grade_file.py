@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 import json
@@ -132,11 +133,12 @@ def grade_rows(rows: Iterable[Row], keys: Keys, workers: int) -> Iterator[Graded
         return
     # Fresh processes, so that none inherits an open file or a half-written buffer.
     context = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_signals) as executor:
+    with ProcessPoolExecutor(workers, mp_context=context) as executor:
         waiting: deque[Future[Graded]] = deque()
         try:
             for batch in batches:
-                waiting.append(executor.submit(grade_batch, batch, keys))
+                with _without_interrupts():
+                    waiting.append(executor.submit(grade_batch, batch, keys))
                 if len(waiting) >= workers * _BATCHES_PER_WORKER:
                     yield waiting.popleft().result()
             while waiting:
@@ -150,9 +152,14 @@ def grade_rows(rows: Iterable[Row], keys: Keys, workers: int) -> Iterator[Graded
             executor.shutdown(cancel_futures=True)
 
 
-def _leave_signals() -> None:
-    """Leave Ctrl-C to the parent, which ends its workers itself."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back: a process begun meanwhile never sees it and is ended by its parent."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
