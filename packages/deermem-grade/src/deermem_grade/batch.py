@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 # With more pairs at once the cost per pair hardly falls; with fewer, a stream waits for less.
-_AT_ONCE = 64
+_AT_ONCE = 128
 
 
 def grade_many(pairs: Iterable[tuple[str, str]]) -> Iterator[Grade]:
     """Yield the grade of each (prediction, reference) pair, in order.
 
-    The same grades as ``grade_answer`` gives one by one, in about half the time. Takes 64 pairs at
+    The same grades as ``grade_answer`` gives one by one, in about half the time. Takes 128 pairs at
     a time from `pairs` and holds no more. Raises what ``grade_answer`` would, with the number of
     the pair (from 0), after the grades of all pairs before it.
     """

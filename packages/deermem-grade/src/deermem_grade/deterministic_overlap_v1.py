@@ -142,11 +142,13 @@ def normalize_joined(lowered: str) -> list[str]:
     there is only one text). Each step takes all texts at once: of short ones the cost is the calls.
     """
     tokens = lowered.encode(errors="replace").translate(_KEPT).decode().split()
-    if _WORDS.isdisjoint(tokens):
-        text = " ".join(tokens)
-    else:
-        text = " ".join(map(NUMBER_WORDS.get, tokens, tokens))
-    return f" {text} ".split("X")
+    text = f" {' '.join(tokens)} "
+    if not _WORDS.isdisjoint(tokens):
+        for word in _WORDS.intersection(tokens):
+            spaced, digits = f" {word} ", f" {NUMBER_WORDS[word]} "
+            # Of two in a row the first pass takes one: they share a space.
+            text = text.replace(spaced, digits).replace(spaced, digits)
+    return text.split("X")
 
 
 def decide(prediction: str, reference: str) -> Grade:
