@@ -76,7 +76,7 @@ def pages(
     runs = {
         "demo": demo_run,
         "policy": make_run(qa_run=False, selector="reference"),
-        "four": make_run(cases=20, policies=("first", "second", "third", "fourth"), truncated=True),
+        "four": make_run(cases=45, policies=("first", "second", "third", "fourth"), truncated=True),
         "hostile": make_run(
             cases=30,
             provider="lexical-reader-v1",
