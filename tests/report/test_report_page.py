@@ -451,6 +451,15 @@ def test_the_command_writes_a_page_and_never_over_anything(
     assert page_text(folder) == page.read_text("utf-8")
 
 
+def test_nothing_is_said_where_no_home_can_be_written(
+    make_run: MakeRun, run: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """The plotting library keeps its remarks to itself."""
+    folder = make_run(qa_run=False)
+    done = run("report", str(folder), HOME=os.devnull)
+    assert (0, f"{folder / 'report.html'}\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
 @pytest.mark.parametrize("name", ["qa.rows.jsonl", "run.json", "MANIFEST.sha256", "qa_run.json"])
 def test_a_runs_own_files_are_never_overwritten(make_run: MakeRun, call: Call, name: str) -> None:
     """Not even with `--force`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -25,6 +26,8 @@ def render(document: Document, form: str, *, command: str) -> str:
     """
     if form == "markdown":
         return render_markdown(document)
+    # Where a home cannot be written it says so at length; the page is the same.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         # What it needs is an extra, and takes longer to import than the rest takes to run.
         from .report.html import render_html  # noqa: PLC0415
