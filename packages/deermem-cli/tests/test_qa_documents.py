@@ -192,6 +192,21 @@ def test_no_zero_width_interval() -> None:
     assert suite["first"]["lower"] < 1 == suite["first"]["upper"]
 
 
+def test_flips_that_leave_no_difference_to_detect() -> None:
+    """Two of four cases flip either way: there is no smallest difference, and that is `null`."""
+    flips = [("exact", "insufficient")] * 2 + [("insufficient", "exact")] * 2
+    rows = [
+        make_row(f"a{number}", policy, rule)
+        for number, rules in enumerate(flips)
+        for policy, rule in zip(SETTINGS.policies, rules, strict=True)
+    ]
+    document = qa_documents(rows, SETTINGS, frozenset())["qa.analysis.json"]
+    jsonschema.validate(document, load_schema("qa.analysis"))
+    official = document["pairs"][0]["suites"]["official"]
+    assert official["smallest_detectable_difference"]["observed_losses"] is None
+    assert official["smallest_detectable_difference"]["one_sided"]["difference"] is None
+
+
 def test_one_policy(rows: list[GradedRow]) -> None:
     """With one policy there is nothing to compare: no statistics, no pairs."""
     alone = [row for row in rows if row.policy == "old"]

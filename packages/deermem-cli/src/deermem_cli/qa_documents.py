@@ -238,7 +238,9 @@ def _portable(analysis: dict[str, Any]) -> dict[str, Any]:
         **analysis,
         "difference": _rounded(analysis["difference"]),
         "smallest_detectable_difference": {
-            name: _rounded(result) for name, result in detectable.items()
+            # None: so many cases flip against the better policy that no difference is left.
+            name: None if result is None else _rounded(result)
+            for name, result in detectable.items()
         },
     }
 
