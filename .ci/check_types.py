@@ -15,15 +15,14 @@ ROOT = Path(__file__).resolve().parent.parent
 def main() -> int:
     """Return 0 if every run is clean."""
     sources = sorted(ROOT.glob("packages/*/src"))
-    tests = [*sorted(ROOT.glob("packages/*/tests")), ROOT / "tests"]
-    runs = [sources, *([folder] for folder in tests if any(folder.rglob("*.py")))]
+    tests = [*ROOT.glob("packages/*/tests/**/*.py"), *ROOT.glob("tests/**/*.py")]
+    folders = sorted({path.parent for path in tests})
+    runs = [sources, *(sorted(folder.glob("*.py")) for folder in folders)]
     failed = False
     for paths in runs:
         names = [str(path.relative_to(ROOT)) for path in paths]
-        failed |= (
-            subprocess.run([sys.executable, "-m", "mypy", *names], cwd=ROOT, check=False).returncode
-            != 0
-        )
+        command = [sys.executable, "-m", "mypy", *names]
+        failed |= subprocess.run(command, cwd=ROOT, check=False).returncode != 0
     return int(failed)
 
 
