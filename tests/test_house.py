@@ -132,7 +132,10 @@ def test_grader_needs_the_standard_library_alone() -> None:
 # Where the environment may be looked at below the command: to be handed on to git, whole.
 HANDS_ON = {"packages/deermem-select/src/deermem_select/git.py"}
 # `python -m deermem_grade.conformance` is a command too: any implementation is proved with it.
-COMMANDS = {"packages/deermem-grade/src/deermem_grade/conformance/__main__.py"}
+COMMANDS = {
+    "packages/deermem-grade/src/deermem_grade/conformance/__main__.py",
+    "packages/deermem-grade/src/deermem_grade/conformance/disagreements.py",
+}
 SPOKEN = {"print", "input", "breakpoint"}
 READ = {("sys", "argv"), ("os", "environ"), ("os", "environb"), ("os", "getenv")}
 STREAMS = {("sys", "stdout"), ("sys", "stderr"), ("sys", "stdin")}
@@ -281,9 +284,11 @@ def tracked() -> list[Path]:
 
 @pytest.fixture(scope="module")
 def tracked_texts() -> dict[str, str]:
-    """The text of each tracked file by its path."""
+    """The text of each tracked file by its path; pictures have none."""
     return {
-        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in tracked()
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for path in tracked()
+        if path.suffix != ".png"
     }
 
 

@@ -35,7 +35,7 @@ from deermem_grade.deterministic_overlap_v1 import NUMBER_WORDS, RULES, SEPARATO
         ("7", "ranging from 5 to about 10", False, "numeric-conflict"),
         (
             "About one week.",
-            "One week. Answers ranging from 7 days to 10 days are also acceptable.",
+            "One week. Any stay ranging from 7 nights to 10 nights will do.",
             False,
             "numeric-conflict",
         ),
