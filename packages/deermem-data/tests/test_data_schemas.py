@@ -183,6 +183,12 @@ def test_run_without_git() -> None:
     check("run", {**RUN, "git": None, "selector": selector})
 
 
+def test_policy_without_components() -> None:
+    """A policy of one's own need not say what its scores are made of."""
+    check("policy.raw", changed("policy.raw", ("evicted", 0), "components", {}))
+    check("policy.raw", changed("policy.raw", ("scores", "gold_c1"), "components", {}))
+
+
 def changed(name: str, path: tuple[Any, ...], key: str, value: object) -> Any:
     """An example with one key changed; the ellipsis removes it."""
     document = copy.deepcopy(EXAMPLES[name])
@@ -242,6 +248,9 @@ def test_missing_key(name: str, path: tuple[Any, ...]) -> None:
         ("config", ("policies", "hybrid_v1", "weights"), "access", 1.5),
         ("config", ("policies", "hybrid_v1"), "access_half_life_days", 0),
         ("config", ("qa",), "stream", True),
+        ("config", ("qa",), "workers", 1001),
+        ("config", ("qa",), "timeout_seconds", 86401),
+        ("config", ("qa",), "max_tokens", 2**53),
         ("config", ("statistics",), "alpha", 1),
         ("official_manifest", (), "scenario_order", ["nope"]),
         ("official_manifest", ("selection",), "answer_max_chars", -1),
@@ -259,7 +268,9 @@ def test_missing_key(name: str, path: tuple[Any, ...]) -> None:
         ("policy.raw", (), "support_recall", 1.5),
         ("policy.raw", (), "support_all_retained", 1),
         ("policy.raw", (), "kept_fact_ids", ["a", "a"]),
-        ("policy.raw", ("evicted", 0), "components", {}),
+        ("policy.raw", ("evicted", 0), "components", {"a sentence": 1}),
+        ("policy.raw", ("evicted", 0), "category", "a sentence"),
+        ("policy.raw", ("evicted", 0), "category", ""),
         ("policy.raw", ("evicted", 0), "components", {"confidence": "0.7"}),
         ("policy.raw", ("scores",), "gold_c1", 0.7),
         ("summary", ("groups", 0), "cases", 0),

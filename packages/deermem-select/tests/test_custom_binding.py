@@ -120,6 +120,45 @@ def test_custom_from_the_package_itself(protocol: Protocol, write_module: WriteM
     assert f"{name}/__init__.py" == found.path
 
 
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "import functools\npick = functools.partial(choose, tie='x')",
+        (
+            "import collections\nclass Rule(collections.UserDict):\n"
+            "    def __call__(self, facts, **named):\n        return choose(facts, **named)\n"
+            "pick = Rule()"
+        ),
+        "import functools\npick = functools.lru_cache(choose)",
+        "import functools\npick = functools.singledispatch(choose)",
+    ],
+)
+def test_custom_that_is_no_function(
+    protocol: Protocol, write_module: WriteModule, definition: str
+) -> None:
+    """The file hashed is the user's, whatever class of whatever library makes the call work."""
+    source = f"{GENERAL}\n{definition}\n"
+    found = bind_selector(f"{write_module(source)}:pick", protocol=protocol).provenance
+    assert hashlib.sha256(source.encode()).hexdigest() == found.sha256
+
+
+def test_custom_object_of_another_module(protocol: Protocol, write_module: WriteModule) -> None:
+    """A run is tied to the file that makes the object, where its parameters stand."""
+    rules = write_module(
+        f"{GENERAL}\nclass Rule:\n    def __call__(self, facts, **named):\n"
+        "        return choose(facts, **named)\n"
+    )
+    source = f"import functools\nimport {rules}\npick = {rules}.Rule()\n"
+    source += f"part = functools.partial({rules}.choose, tie='x')\n"
+    name = write_module(source)
+    for attribute in ("pick", "part"):
+        found = bind_selector(f"{name}:{attribute}", protocol=protocol).provenance
+        assert (f"{name}.py", hashlib.sha256(source.encode()).hexdigest()) == (
+            found.path,
+            found.sha256,
+        )
+
+
 def test_custom_attribute_of_a_class(protocol: Protocol, write_module: WriteModule) -> None:
     """The function may be reached through dots."""
     name = write_module(GENERAL + "\nclass Rules:\n    choose = staticmethod(choose)\n")

@@ -259,7 +259,12 @@ SPOILED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         "dict has no reserved_correction_slots",
     ),
     "no category": (lambda result: result["evicted"][0].pop("category"), "has no category"),
-    "category": (in_evicted("category", None), "category is None, expected text"),
+    "category": (in_evicted("category", None), "category is None, expected one word"),
+    "category of words": (in_evicted("category", "two words"), "'two words', expected one word"),
+    "category of lines": (in_evicted("category", "a\nb"), "'a\\nb', expected one word"),
+    "empty category": (in_evicted("category", ""), "category is '', expected one word"),
+    "long category": (in_evicted("category", "x" * 65), "expected one word"),
+    "half a surrogate": (in_evicted("category", "\ud800"), "'\\ud800', expected one word"),
     "score of evicted": (in_evicted("score", math.nan), "score is nan, expected a finite number"),
     "text score": (in_evicted("score", "1"), "score is '1', expected a finite number"),
     "components of evicted": (in_evicted("components", [1]), "components is [1], expected names"),
@@ -270,6 +275,25 @@ SPOILED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "value": (in_score("value", True), "value is True, expected a finite number"),
     "component": (in_score("components", {"c": None}), "c is None, expected a finite number"),
     "component name": (in_score("components", {1: 1}), "components is {1: 1}, expected names"),
+    "component of words": (in_score("components", {"a b": 1}), "expected names of one word"),
+    "component of evicted of words": (
+        in_evicted("components", {"a b": 1}),
+        "expected names of one word",
+    ),
+    "number beyond the floats": (in_score("value", 2**1024), "expected a finite number"),
+    "negative beyond the floats": (in_score("value", -(2**1024)), "expected a finite number"),
+    "number of too many digits": (
+        in_evicted("score", 10**5000),
+        "score is an int of 16610 bits, expected a finite number",
+    ),
+    "id of two lines": (
+        lambda result: result["kept"].__setitem__(0, {"id": "a\nb"}),
+        "not in the pool a b; ",
+    ),
+    "id that cannot be counted": (
+        lambda result: result["kept"].__setitem__(0, {"id": []}),
+        "unhashable",
+    ),
     "score missing": (lambda result: result["scores"].popitem(), "scores: missing "),
     "score unknown": (
         lambda result: result["scores"].update(x={"value": 1, "components": {}}),
@@ -303,6 +327,86 @@ def test_refused(cases: tuple[Case, ...], now: datetime, name: str) -> None:
     assert message.startswith(start)
     assert named in message
     assert len(message.splitlines()) == 1
+
+
+def test_long_value_is_shortened(cases: tuple[Case, ...], now: datetime) -> None:
+    """The error stays readable, whatever the selector returned."""
+
+    def long(facts: Any, **arguments: Any) -> dict[str, Any]:
+        return sound(facts, **arguments) | {"policy": "x" * 100_000}
+
+    with pytest.raises(SelectorError, match="policy is 'xxx") as caught:
+        decide(cases[0], CONFIDENCE, 5, bound(long), now)
+    assert len(str(caught.value)) < 1200
+    assert str(caught.value).endswith("xxx...")
+
+
+class Lazy:
+    """A result that raises when it is read."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    @property
+    def kept(self) -> Any:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [
+        (ZeroDivisionError("by zero"), "its result raises ZeroDivisionError: by zero"),
+        (RuntimeError("two\nlines"), "its result raises RuntimeError: two lines"),
+        (SystemExit(0), "its result raises SystemExit: 0"),
+    ],
+)
+def test_result_that_raises(
+    cases: tuple[Case, ...], now: datetime, error: BaseException, named: str
+) -> None:
+    """A result may be of the selector's own classes; what they raise is the selector's error."""
+    call = f"selector mine:rule: case {cases[0].case_id}, confidence at 5: "
+    with pytest.raises(SelectorError) as caught:
+        decide(cases[0], CONFIDENCE, 5, bound(lambda *_, **__: Lazy(error)), now)
+    assert call + named == str(caught.value)
+
+    def later(facts: Any, **arguments: Any) -> dict[str, Any]:
+        def kept() -> Any:
+            yield facts[0]
+            raise error
+
+        return sound(facts, **arguments) | {"kept": kept()}
+
+    with pytest.raises(SelectorError) as caught:
+        decide(cases[0], CONFIDENCE, 5, bound(later), now)
+    assert call + named == str(caught.value)
+
+
+def test_selector_that_exits(cases: tuple[Case, ...], now: datetime) -> None:
+    """A selector cannot end the process as if the work were done."""
+
+    def exiting(*_: Any, **__: Any) -> None:
+        raise SystemExit(0)
+
+    with pytest.raises(SelectorError, match="confidence at 5: raises SystemExit: 0"):
+        decide(cases[0], CONFIDENCE, 5, bound(exiting), now)
+
+
+def test_no_text_of_a_fact_gets_into_a_row(cases: tuple[Case, ...], now: datetime) -> None:
+    """A selector that returns a fact's text, wherever it may, is refused."""
+
+    def by_category(facts: Any, **arguments: Any) -> dict[str, Any]:
+        result = sound(facts, **arguments)
+        result["evicted"][0]["category"] = facts[0]["content"]
+        return result
+
+    def by_component(facts: Any, **arguments: Any) -> dict[str, Any]:
+        result = sound(facts, **arguments)
+        result["scores"][facts[0]["id"]]["components"] = {facts[0]["content"]: 1}
+        return result
+
+    for leaking in (by_category, by_component):
+        with pytest.raises(SelectorError, match="one word"):
+            decide(cases[0], CONFIDENCE, 5, bound(leaking), now)
 
 
 def test_refused_none(cases: tuple[Case, ...], now: datetime) -> None:

@@ -266,17 +266,18 @@ def test_overflow_is_opt_in_and_named() -> None:
     assert abs(fact["confidence"]) == 10**400
 
 
-def test_raising_where_the_reference_returns() -> None:
-    """An exception of the selector alone is a difference, with its name."""
+@pytest.mark.parametrize("kind", [RuntimeError, SystemExit])
+def test_raising_where_the_reference_returns(kind: type[BaseException]) -> None:
+    """An exception of the selector alone, also one that would end it, is a difference."""
 
     def failing(facts: Facts, **arguments: Any) -> Selection:
-        raise RuntimeError("no")
+        raise kind("no")
 
     report = check(failing)
     assert report.differing == 300
     assert report.smallest is not None
     assert report.smallest.lines == (
-        "raises RuntimeError: no where the reference returns a result",
+        f"raises {kind.__name__}: no where the reference returns a result",
     )
     assert report.smallest.pool.facts == ()
 

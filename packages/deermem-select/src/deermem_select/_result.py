@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import copy
 import math
+import re
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 MAPPINGS = (dict, Mapping)  # dict first: the abstract check is slow
 _SCALARS = (str, int, float, bool, type(None))
+_LARGEST = int(sys.float_info.max)
+_WORD = re.compile(r"[\w.:/+-]{1,64}", re.ASCII)
 
 
 def read(result: Any, name: str) -> Any:
@@ -27,7 +31,13 @@ def is_number(value: Any) -> bool:
     """Whether a value is a finite int or float, and no boolean."""
     if isinstance(value, float):
         return math.isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)
+    # An int beyond the floats could not be read back from a file as the number it is.
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST
+
+
+def is_word(value: Any) -> bool:
+    """Whether a value is one word of at most 64 characters: a name, which holds no sentence."""
+    return isinstance(value, str) and bool(_WORD.fullmatch(value))
 
 
 def copy_mapping(mapping: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from ._errors import one_line
+from ._errors import RAISED, one_line
 from ._result import copy_mapping, read
 from ._shrink import shrink, size
 from .generated import GeneratedPool, generate_pool
@@ -83,7 +83,7 @@ def check_selector(
 class _Outcome:
     """What came of one call: an exception, or the parts of the result by name."""
 
-    raised: Exception | None = None
+    raised: BaseException | None = None
     parts: dict[str, Any] = field(factory=dict)
 
 
@@ -98,7 +98,7 @@ def _compare(function: Callable[..., Any], pool: GeneratedPool) -> tuple[str, ..
     )
 
 
-def _compare_raised(found: Exception | None, expected: Exception | None) -> tuple[str, ...]:
+def _compare_raised(found: BaseException | None, expected: BaseException | None) -> tuple[str, ...]:
     if found is None:
         assert expected is not None
         return (f"returns a result where the reference raises {type(expected).__name__}",)
@@ -120,7 +120,7 @@ def _call(function: Callable[..., Any], pool: GeneratedPool) -> _Outcome:
         arguments["usage"] = {key: copy_mapping(item) for key, item in arguments["usage"].items()}
     try:
         parts = _parts(function(facts, **arguments))
-    except Exception as error:  # noqa: BLE001 - whatever it raises is the outcome
+    except RAISED as error:  # whatever it raises is the outcome
         return _Outcome(raised=error)
     unchanged = (tuple(facts), arguments) == (pool.facts, pool.arguments)
     return _Outcome(parts=parts | {"input unchanged": unchanged})

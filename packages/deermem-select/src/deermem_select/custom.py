@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import sys
 from pathlib import Path
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from ._errors import SelectorError, one_line
@@ -65,7 +66,10 @@ def _function(name: str, module_name: str, attribute: str) -> Callable[..., Any]
 
 def _source(name: str, function: Callable[..., Any], module_name: str) -> tuple[Path, str]:
     """The file that defines the function, and its path below the folder it is imported from."""
-    defining = getattr(function, "__module__", None) or module_name
+    defining = module_name
+    # What is no function of its own, as a `partial` or an object, is defined where it is named.
+    if isinstance(function, FunctionType | MethodType | type) or hasattr(function, "__wrapped__"):
+        defining = getattr(function, "__module__", None) or module_name
     if getattr(sys.modules.get(defining), "__file__", None) is None:
         defining = module_name
     file = getattr(sys.modules.get(defining), "__file__", None)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from ._errors import SelectorError, one_line
-from ._result import MAPPINGS, copy_mapping, is_number, read
+from ._errors import RAISED, SelectorError, one_line, shortened
+from ._result import MAPPINGS, copy_mapping, is_number, is_word, read
 from .reference import EvictedFact, FactScore
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .selector import Selector
 
 SCHEMA_VERSION = 1
+_LONGEST_REASON = 1000
 
 
 @frozen
@@ -122,15 +123,17 @@ def decide(
             now=now,
             **policy_arguments(policy),
         )
-    except Exception as error:
+    except RAISED as error:
         raise SelectorError(f"{call}: raises {one_line(error)}") from error
     if facts != list(case.facts) or usage != case.usage:
         raise SelectorError(f"{call}: changes the facts or the usage it was given")
     try:
         return _decision(case, policy.policy, capacity, result)
     except (LookupError, TypeError, ValueError) as error:
-        text = error.args[0] if error.args else error
+        text = shortened(str(error.args[0] if error.args else error), _LONGEST_REASON)
         raise SelectorError(f"{call}: returns what cannot be right: {text}") from error
+    except RAISED as error:  # the result may be of the selector's own classes, and lazy
+        raise SelectorError(f"{call}: its result raises {one_line(error)}") from error
 
 
 def policy_arguments(policy: PolicySpec) -> dict[str, Any]:
@@ -200,8 +203,9 @@ def _listed(what: str, ids: set[Any]) -> str:
 
 def _evicted(item: Any) -> EvictedFact:
     fact_id, category = read(item, "fact_id"), read(item, "category")
-    if not isinstance(category, str):
-        raise TypeError(f"evicted {fact_id}: category is {category!r}, expected text")
+    # Rows hold ids and numbers, never text (design: artifacts): no selector may put any there.
+    if not is_word(category):
+        raise TypeError(f"evicted {fact_id}: category is {category!r}, expected one word")
     score = _number(f"evicted {fact_id}: score", read(item, "score"))
     return EvictedFact(fact_id, category, score, _components(f"evicted {fact_id}", item))
 
@@ -213,12 +217,17 @@ def _score(key: Any, item: Any) -> FactScore:
 
 def _components(where: str, item: Any) -> dict[str, float]:
     components = read(item, "components")
-    if not isinstance(components, MAPPINGS) or not all(isinstance(key, str) for key in components):
-        raise TypeError(f"{where}: components is {components!r}, expected names with numbers")
+    if not isinstance(components, MAPPINGS) or not all(map(is_word, components)):
+        raise TypeError(
+            f"{where}: components is {components!r}, expected names of one word with numbers"
+        )
     return {key: _number(f"{where}: {key}", value) for key, value in components.items()}
 
 
 def _number(where: str, value: Any) -> float:
     if not is_number(value):
-        raise TypeError(f"{where} is {value!r}, expected a finite number")
+        # Python does not write out an int of very many digits.
+        large = isinstance(value, int) and not isinstance(value, bool)
+        shown = f"an int of {value.bit_length()} bits" if large else repr(value)
+        raise TypeError(f"{where} is {shown}, expected a finite number")
     return value  # type: ignore[no-any-return]
