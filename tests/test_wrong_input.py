@@ -600,6 +600,79 @@ def test_unreadable_data_set(call_unprivileged: Call, tmp_path: Path) -> None:
     assert "secret.json: cannot be read: Permission denied" in error
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="drops capabilities of Linux")
+@pytest.mark.parametrize("part", ["configs", "manifests"])
+def test_unreadable_part_of_a_protocol(
+    call_unprivileged: Call, tmp_path: Path, edited_protocol: EditedProtocol, part: str
+) -> None:
+    """A folder that may not be looked into is not taken for an empty one."""
+    protocol = edited_protocol()
+    (protocol / part).chmod(0o000)
+    status, out, err = call_unprivileged("validate-contracts", "--protocol", "protocol", *SELECTOR)
+    (protocol / part).chmod(0o755)
+    expected = f"deermem: error: protocol/{part}: cannot be read: Permission denied\n"
+    assert (2, "", expected) == (status, out, err)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="drops capabilities of Linux")
+def test_unreadable_protocol(
+    call_unprivileged: Call, tmp_path: Path, edited_protocol: EditedProtocol
+) -> None:
+    """Nor is a protocol in such a folder said to be no folder."""
+    protocol = edited_protocol()
+    protocol.chmod(0o000)
+    found = [
+        call_unprivileged("validate-contracts", "--protocol", name, *SELECTOR)
+        for name in ("protocol", "protocol/below")
+    ]
+    protocol.chmod(0o755)
+    assert [(2, ""), (2, "")] == [(status, out) for status, out, _ in found]
+    for _, _, err in found:
+        assert err.startswith("deermem: error: protocol/")
+        assert err.endswith("cannot be read: Permission denied\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("raise SystemExit(0)", "raises SystemExit: 0"),
+        ("return Odd()", "its result raises ZeroDivisionError"),
+        ("return kept(facts) | {'policy': 'x' * 100_000}", "policy is 'xxx"),
+        ("return kept(facts, facts[0]['content'])", "expected one word"),
+    ],
+    ids=["exits", "lazy", "long", "text"],
+)
+def test_selector_that_misbehaves(
+    run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, body: str, expected: str
+) -> None:
+    """Whatever a selector of the user's own does, the error is one line and nothing is written."""
+    source = f"""
+class Odd:
+    def __getattr__(self, name):
+        1 / 0
+
+def kept(facts, category="any"):
+    evicted = [
+        {{"fact_id": f["id"], "category": category, "score": 0, "components": {{}}}} for f in facts
+    ]
+    scores = {{fact["id"]: {{"value": 0, "components": {{}}}} for fact in facts}}
+    return {{"kept": [], "evicted": evicted, "scores": scores, "policy": "confidence",
+            "reserved_correction_slots": 0}}
+
+def select(facts, **named):
+    {body}
+"""
+    (tmp_path / "odd_rule.py").write_text(source, encoding="utf-8")
+    arguments = ("--protocol", "mini-v1", "--selector", "odd_rule:select", "--output-dir", "out")
+    done = run("run-policy", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("deermem: error: selector odd_rule:select: case ")
+    assert len(done.stderr.splitlines()) == 1
+    assert len(done.stderr) < 1500
+    assert expected in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 64 KiB: less than the rows of a run."""

@@ -180,7 +180,7 @@ def test_repeated_question_id(good: World, pin: Callable[[Protocol, bytes], Prot
     ) == fault(good.path, pin(good.protocol, data))
 
 
-@pytest.mark.parametrize("key", ["question", "answer"])
+@pytest.mark.parametrize("key", ["question_id", "question", "answer", "question_date"])
 def test_half_a_surrogate_pair(
     good: World, pin: Callable[[Protocol, bytes], Protocol], key: str
 ) -> None:

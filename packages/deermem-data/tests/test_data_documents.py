@@ -179,12 +179,26 @@ def test_key_that_is_not_text_in_yaml(folder: ProtocolFolder) -> None:
     assert "line 2, column 1: not YAML as expected: the key 7 is not text; quote it" in line
 
 
-@pytest.mark.parametrize("tag", ["!!python/object/apply:os.getcwd []", "!mine 3"])
-def test_tag_in_yaml(folder: ProtocolFolder, tag: str) -> None:
-    """A tag makes no object."""
-    folder.replace(CONFIG, "  workers: 3\n", f"  workers: {tag}\n")
+@pytest.mark.parametrize(
+    "tagged",
+    [
+        "!!python/object/apply:os.getcwd []",
+        "!mine 3",
+        "! 3",
+        "!!int 3",
+        # each of these makes PyYAML itself fail, with an exception of another type
+        "!!bool maybe",
+        '!!int ""',
+        '!!float ""',
+        "!!timestamp x",
+        "!!map [1]",
+    ],
+)
+def test_tag_in_yaml(folder: ProtocolFolder, tagged: str) -> None:
+    """A tag makes no object, converts nothing and crashes nothing."""
+    folder.replace(CONFIG, "  workers: 3\n", f"  workers: {tagged}\n")
     (line,) = faults(folder)
-    assert "not YAML as expected: could not determine a constructor for the tag" in line
+    assert "column 12: not YAML as expected: tags are not allowed" in line
 
 
 def test_date_in_yaml_stays_text(folder: ProtocolFolder) -> None:
@@ -236,6 +250,24 @@ def test_nested_too_deep(folder: ProtocolFolder, part: str) -> None:
     """Neither reader's recursion limit is a crash."""
     (folder / part).write_text("[" * 2_000, encoding="utf-8")
     assert [f"{folder / part}: nested too deep for a protocol file"] == faults(folder)
+
+
+@pytest.mark.parametrize("part", [CONFIG, OFFICIAL])
+def test_nested_deep_in_place_of_a_value(folder: ProtocolFolder, part: str) -> None:
+    """A value nested as deep as the readers take is named as any wrong value is."""
+    text = (folder / part).read_text(encoding="utf-8")
+    key = "schema_version" if part == CONFIG else '"schema_version"'
+    assert f"{key}: 1" in text
+    for depth in (50, 90, 200, 400, 900):
+        nest = "[" * depth + "]" * depth
+        (folder / part).write_text(text.replace(f"{key}: 1", f"{key}: {nest}"), encoding="utf-8")
+        (line,) = faults(folder)
+        assert line.startswith(
+            (
+                f"{folder / part}: schema_version: expected 1, found list ",
+                f"{folder / part}: nested too deep for a protocol file",
+            )
+        )
 
 
 @pytest.mark.parametrize("part", [CONFIG, OFFICIAL])

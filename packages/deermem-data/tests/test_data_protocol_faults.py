@@ -114,6 +114,13 @@ ONE_FAULT = [
     (OFFICIAL, put(OFFICIAL, "selection/answer_max_chars", "100"), "selection.answer_max_chars: expected a whole number of 0 or more, found str '100'"),
     (SYNTHETIC, put(SYNTHETIC, "cases/0/loss_rank", 6.0), "cases[0].loss_rank: expected a whole number of 1 or more, found float 6.0"),
     (SYNTHETIC, put(SYNTHETIC, "cases", {"a": 1}), "cases: expected a list, found dict {'a': 1}"),
+    # whole numbers that no machine could use
+    (CONFIG, put(CONFIG, "qa/max_tokens", 2**53), "qa.max_tokens: expected a whole number of at most 9007199254740991, found int 9007199254740992"),
+    (CONFIG, put(CONFIG, "statistics/bootstrap_seed", 10**400), "statistics.bootstrap_seed: expected a whole number of at most 9007199254740991, found int 1000"),
+    (CONFIG, put(CONFIG, "qa/timeout_seconds", 86401), "qa.timeout_seconds: expected at most 86400 (a day), found 86401"),
+    (CONFIG, put(CONFIG, "qa/workers", 1001), "qa.workers: expected at most 1000, found 1001"),
+    # keys of the author's own
+    (CONFIG, put(CONFIG, "policies/a\nb\x1b[31m", {"policy": 3}), f"policies.'a\\nb\\x1b[31m'.policy: expected {ID}, found int 3"),
     # ids unfit for file names
     *[
         (SYNTHETIC, put(SYNTHETIC, "cases/1/case_id", bad), f"cases[1].case_id: expected {ID}, found str ")
@@ -251,6 +258,29 @@ def test_long_value_is_shortened(folder: ProtocolFolder) -> None:
     put(CONFIG, "qa/workers", "x" * 500 + "\n")(folder)
     (line,) = faults(folder)
     assert line.endswith("found str '" + "x" * 76 + "...")
+
+
+def test_largest_numbers_are_taken(folder: ProtocolFolder) -> None:
+    """The bounds themselves are allowed."""
+    put(CONFIG, "qa/max_tokens", 2**53 - 1)(folder)
+    put(CONFIG, "qa/timeout_seconds", 86400)(folder)
+    put(CONFIG, "qa/workers", 1000)(folder)
+    qa = load_protocol(folder.path).config.qa
+    assert (9007199254740991, 86400, 1000) == (qa.max_tokens, qa.timeout_seconds, qa.workers)
+
+
+def test_pool_of_any_number_of_distractors(folder: ProtocolFolder) -> None:
+    """A pool too large for the scenario table is refused without counting it through."""
+
+    def enlarge(config: dict[str, Any]) -> None:
+        size = 2**53 - 1
+        config["pool"].update(size=size, distractors=size - 1, distractor_bank_size=size - 1)
+
+    folder.edit(CONFIG, enlarge)
+    found = faults(folder)
+    assert f"{folder / SYNTHETIC}: cases[0].loss_rank: 9007199254740990 distractors take the " in (
+        "\n".join(found)
+    )
 
 
 def test_whole_number_becomes_a_float(folder: ProtocolFolder) -> None:

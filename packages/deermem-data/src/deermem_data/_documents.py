@@ -70,12 +70,15 @@ def _parse_json(path: Path, text: str) -> object:
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """YAML without repeated keys, aliases, or text turned into dates."""
+    """YAML without repeated keys, aliases, tags, or text turned into dates."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.constructor.ConstructorError(None, None, "aliases are not allowed", mark)
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent):
+            raise _not_allowed("aliases", event.start_mark)
+        # `!!int ""` and its kin make PyYAML fail in ways of its own.
+        if event.tag is not None:
+            raise _not_allowed("tags", event.start_mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
@@ -92,6 +95,10 @@ class _StrictLoader(yaml.SafeLoader):
                 )
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
+
+
+def _not_allowed(what: str, mark: Any) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, f"{what} are not allowed", mark)
 
 
 _StrictLoader.yaml_implicit_resolvers = {

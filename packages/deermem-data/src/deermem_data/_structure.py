@@ -35,6 +35,8 @@ Size = NewType("Size", int)  # 0 or more
 Fraction = NewType("Fraction", float)  # 0 to 1
 Positive = NewType("Positive", float)
 
+LARGEST = 2**53 - 1  # beyond it not every reader of JSON gives a whole number back unchanged
+
 _FILE_ID = re.compile(r"[A-Za-z0-9._-]+")
 _MAX_ID = 120  # two ids, a policy and a suffix stay below the 255 bytes of a file name
 
@@ -116,6 +118,8 @@ def _faults(exc: BaseException, where: str) -> Iterator[Fault]:
 
 
 def _below(where: str, key: str) -> str:
+    # A name of the file's author: a line end in it would break the line that names it.
+    key = key if key.isprintable() else repr(key)
     return f"{where}.{key}" if where and key else where or key
 
 
@@ -180,12 +184,18 @@ def _to_int(value: object, _: object = None) -> int:
 
 def _to_count(value: object, _: object = None) -> Count:
     _require(_is_int(value) and value >= 1, "a whole number of 1 or more", value)  # type: ignore[operator]
-    return Count(_to_int(value))
+    return Count(_at_most(LARGEST, value))
 
 
 def _to_size(value: object, _: object = None) -> Size:
     _require(_is_int(value) and value >= 0, "a whole number of 0 or more", value)  # type: ignore[operator]
-    return Size(_to_int(value))
+    return Size(_at_most(LARGEST, value))
+
+
+def _at_most(limit: int, value: object) -> int:
+    number = _to_int(value)
+    _require(number <= limit, f"a whole number of at most {limit}", value)
+    return number
 
 
 def _to_float(value: object, _: object = None) -> float:

@@ -21,6 +21,9 @@ from ._structure import (
     fault_if,
 )
 
+_LONGEST_TIMEOUT = 86_400
+_MOST_WORKERS = 1000
+
 
 @frozen
 class DatasetPin(Ruled):
@@ -165,8 +168,18 @@ class QASpec(Ruled):
     workers: Count
 
     def rules(self) -> Rules:
-        """A temperature is not negative."""
+        """A temperature is not negative; a machine can wait so long and start so many threads."""
         return (
+            lambda: fault_if(
+                self.timeout_seconds > _LONGEST_TIMEOUT,
+                "timeout_seconds",
+                f"expected at most {_LONGEST_TIMEOUT} (a day), found {self.timeout_seconds}",
+            ),
+            lambda: fault_if(
+                self.workers > _MOST_WORKERS,
+                "workers",
+                f"expected at most {_MOST_WORKERS}, found {self.workers}",
+            ),
             lambda: fault_if(
                 self.temperature < 0,
                 "temperature",

@@ -158,7 +158,7 @@ def _find_folder(source: str | Path, deerflow: Path | None) -> tuple[Path, bool]
     if str(source) in shipped_protocols():
         return specs_folder() / "protocols" / str(source), False
     folder = Path(source)
-    if folder.is_dir():
+    if _is_folder(folder):
         return folder, False
     names = shipped_protocols()
     close = difflib.get_close_matches(str(source), names, n=1)
@@ -179,7 +179,7 @@ def _benchmark_folder(deerflow: Path | None) -> Path:
     # The same three folders are accepted here as for the selector: root, backend, harness.
     inside = deerflow.absolute()
     for root in (inside, inside.parent, inside.parent.parent.parent):
-        if (root / _BENCHMARK_FOLDER).is_dir():
+        if _is_folder(root / _BENCHMARK_FOLDER):
             return root / _BENCHMARK_FOLDER
     raise ProtocolError(f"{deerflow / _BENCHMARK_FOLDER}: not there; {remedy}")
 
@@ -195,11 +195,11 @@ def _find_files(folder: Path, given: dict[str, Path | None]) -> ProtocolFiles:
 
 
 def _only_config(folder: Path) -> Path:
-    found = sorted(
+    found = [
         path
-        for path in (folder / "configs").glob("*")
-        if path.suffix in {".yaml", ".yml", ".json"} and path.is_file()
-    )
+        for path in _entries(folder / "configs")
+        if path.suffix in {".yaml", ".yml", ".json"} and not _is_folder(path)
+    ]
     if len(found) == 1:
         return found[0]
     names = ", ".join(path.name for path in found) or "none"
@@ -208,9 +208,28 @@ def _only_config(folder: Path) -> Path:
     )
 
 
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as exc:  # no permission, or a name too long
+        raise ProtocolError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return what lies in a folder, sorted; nothing where there is no such folder."""
+    try:
+        return sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as exc:
+        raise ProtocolError(f"{folder}: cannot be read: {exc.strerror or exc}") from exc
+
+
 def _kinds_of_manifests(folder: Path) -> dict[Path, str]:
     found = {}
-    for path in sorted((folder / "manifests").glob("*.json")):
+    for path in _entries(folder / "manifests"):
+        if path.suffix != ".json":
+            continue
         document = parse_document(path, read_bytes(path, ProtocolError))
         keys = set(document) if isinstance(document, dict) else set()
         official, synthetic = len(keys & _OFFICIAL_KEYS), len(keys & _SYNTHETIC_KEYS)

@@ -10,6 +10,8 @@ from attrs import fields, frozen
 from .artifacts import as_text, is_encodable
 from .evidence import render_evidence
 
+# Where a field is called otherwise in the data set's file.
+_KEYS = {"record_id": "question_id"}
 _HAYSTACK = ("haystack_dates", "haystack_session_ids", "haystack_sessions")
 
 
@@ -41,7 +43,8 @@ class Record:
         )
         for field in fields(cls):
             if not is_encodable(getattr(record, field.name)):
-                raise ValueError(f"{field.name}: expected text, found half a surrogate pair in it")
+                key = _KEYS.get(field.name, field.name)
+                raise ValueError(f"{key}: expected text, found half a surrogate pair in it")
         return record
 
 

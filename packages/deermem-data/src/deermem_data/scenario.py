@@ -46,11 +46,15 @@ class Scenario:
         """
         if loss_rank > distractors + 1:
             return f"a loss rank of {loss_rank} in a pool of {distractors + 1}"
-        drawn = [self.distractor(i, loss_rank - 1).confidence for i in range(distractors)]
-        if min(drawn, default=0.0) < 0.0:
-            return f"{distractors} distractors take the confidence below 0"
-        ahead = sum(confidence >= self.support.confidence for confidence in drawn)
-        if self.exercises_loss_rank and ahead != loss_rank - 1:
+        if not self.exercises_loss_rank:
+            return None
+        ahead = 0
+        for i in range(distractors):
+            confidence = self.distractor(i, loss_rank - 1).confidence
+            if confidence < 0.0:  # at once: a protocol may state any number of distractors
+                return f"{distractors} distractors take the confidence below 0"
+            ahead += confidence >= self.support.confidence
+        if ahead != loss_rank - 1:
             return f"a loss rank of {loss_rank} cannot be set: {ahead} distractors would outrank"
         return None
 
