@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -106,3 +107,32 @@ def test_verdicts_equal_the_published_rows(
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     shown = [{key: row[key] for key in verdicts[0]} for row in rows]
     assert shown == verdicts
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (False, "is the pinned historical protocol, unchanged"),
+        (True, "is the historical protocol's id with CHANGED files: not comparable to it"),
+    ],
+)
+def test_run_says_whether_the_protocol_is_the_pinned_one(
+    run: Any, tmp_path: Path, upstream_path: Path, longmemeval_path: Path, changed: bool, said: str
+) -> None:
+    """A benchmark folder given by path is read as it is, and the command says what it is."""
+    folder = Path(shutil.copytree(upstream_path, tmp_path / "benchmark"))
+    if changed:
+        (config,) = (folder / "configs").iterdir()
+        config.write_text(config.read_text(encoding="utf-8") + "\n# mine\n", encoding="utf-8")
+    arguments = ("--protocol", str(folder), "--selector", "reference", "--output-dir", "out")
+    done = run("run-policy", *arguments, "--dataset", str(longmemeval_path), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"note: deermem-hybrid-v1-pr4789-reproduction-v1 {said}\n" in done.stderr
+
+
+def test_run_of_another_protocol_says_nothing_of_it(run: Any, tmp_path: Path) -> None:
+    """Only where the historical id is stated is there anything to say."""
+    arguments = ("--protocol", "mini-v1", "--selector", "reference", "--output-dir", "out")
+    done = run("run-policy", *arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "historical" not in done.stderr

@@ -282,6 +282,27 @@ def test_raising_where_the_reference_returns(kind: type[BaseException]) -> None:
     assert report.smallest.pool.facts == ()
 
 
+class Incomparable:
+    """A value like an array, which is neither equal nor unequal."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("ambiguous")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_result_that_cannot_be_compared() -> None:
+    """A value that refuses to be compared is a difference, not the end of the check."""
+
+    def odd(facts: Facts, **arguments: Any) -> Any:
+        return as_mappings(facts, **arguments) | {"policy": Incomparable()}
+
+    report = check(odd, pools=20)
+    assert report.differing > 0
+    assert report.smallest is not None
+    assert report.smallest.lines == ("returns what cannot be compared: ValueError: ambiguous",)
+
+
 def test_result_without_a_part() -> None:
     """A result that lacks a part is a difference that names it."""
     report = check(lambda facts, **arguments: {"kept": facts}, pools=20)

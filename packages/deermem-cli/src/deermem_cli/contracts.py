@@ -32,6 +32,13 @@ def check_grader(protocol: Protocol) -> None:
         )
 
 
+def historical_note(protocol: Protocol) -> str | None:
+    """Say whether what has the historical protocol's id is it; `None` for any other protocol."""
+    if not protocol.standing.startswith("historical"):
+        return None
+    return f"note: {protocol.protocol_id} is {_STANDING[protocol.standing]}"
+
+
 def contract_lines(protocol: Protocol, selector: Selector) -> list[str]:
     """Return what was checked, for a person."""
     config, provenance = protocol.config, selector.provenance

@@ -91,11 +91,14 @@ def _compare(function: Callable[..., Any], pool: GeneratedPool) -> tuple[str, ..
     found, expected = _call(function, pool), _call(select_facts_for_capacity, pool)
     if found.raised is not None or expected.raised is not None:
         return _compare_raised(found.raised, expected.raised)
-    return tuple(
-        f"{name}: {found.parts[name]!r}, the reference: {value!r}"
-        for name, value in expected.parts.items()
-        if not _same(found.parts[name], value)
-    )
+    try:
+        return tuple(
+            f"{name}: {found.parts[name]!r}, the reference: {value!r}"
+            for name, value in expected.parts.items()
+            if not _same(found.parts[name], value)
+        )
+    except RAISED as error:  # the values may be of the selector's own classes
+        return (f"returns what cannot be compared: {one_line(error)}",)
 
 
 def _compare_raised(found: BaseException | None, expected: BaseException | None) -> tuple[str, ...]:

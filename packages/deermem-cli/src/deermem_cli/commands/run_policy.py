@@ -7,6 +7,7 @@ from pathlib import Path
 
 from deermem_data import build_cases, require_new
 
+from ..contracts import historical_note
 from ..inputs import read_dataset, read_protocol, read_selector
 from ..parser import EXIT_DONE
 from ..policy_run import FILES, run_policies
@@ -26,6 +27,8 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     made = run_policies(protocol, dataset, cases, selector)
     made.publish(folder)
     policies = [spec.policy for spec in protocol.config.policies.values()]
+    if note := historical_note(protocol):
+        terminal.say(note)
     if selector.provenance.kind != "production":
         terminal.say(f"note: decided by the {selector.name} selector, not by DeerMem's own code")
     terminal.say(f"written: {', '.join(FILES)} in {folder}")
