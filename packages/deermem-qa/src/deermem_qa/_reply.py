@@ -43,7 +43,7 @@ def read_reply(body: bytes, *, accept_empty: bool = False) -> Reply | Fault:
             answer then is the empty text.
     """
     try:
-        document: Any = json.loads(body.decode("utf-8-sig"))
+        document: Any = json.loads(body.decode("utf-8-sig"), parse_int=_integer)
     except RecursionError:
         return Fault("the body is JSON nested too deep")
     except ValueError:
@@ -63,6 +63,11 @@ def read_reply(body: bytes, *, accept_empty: bool = False) -> Reply | Fault:
         finish_reason=_name(choice.get("finish_reason")),
         usage=_usage(document.get("usage")),
     )
+
+
+def _integer(digits: str) -> int | None:
+    """A whole number; none where it is too long to be a count (`int` refuses 4,300 digits)."""
+    return int(digits) if len(digits) <= 400 else None
 
 
 def _choice(document: Any) -> dict[str, Any] | None:

@@ -94,7 +94,8 @@ class OpenAICompatibleProvider:
         """
         check_api_key(api_key)
         self._secret = api_key if len(api_key) >= _SECRET_LENGTH else None
-        if self._secret and self._secret in endpoint.url:
+        # A host is lower-cased in a URL, and a name that is looked up is no secret any more.
+        if self._secret and self._secret.lower() in endpoint.url.lower():
             raise ProviderError("base URL: it holds the API key; give the key in its own setting")
         self._endpoint = endpoint
         self._headers = {

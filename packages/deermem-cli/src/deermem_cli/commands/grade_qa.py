@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from deermem_data import build_cases
-from deermem_qa import LockHeld, read_identity
+from deermem_qa import RUN_FILE, LockHeld, read_identity
 
 from ..accuracy_table import accuracy_tables
 from ..grading import grade_run
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     folder = Path(arguments.output_dir)
     # The run says which model it asked; everything else must be as the protocol states.
     model = read_identity(folder).at("qa.model")
-    protocol = with_model(read_protocol(arguments), model)
+    protocol = with_model(read_protocol(arguments), model, setting=f"{folder / RUN_FILE}: qa.model")
     selector = read_selector(arguments, protocol)
     dataset = read_dataset(arguments, protocol)
     cases = build_cases(protocol, dataset)

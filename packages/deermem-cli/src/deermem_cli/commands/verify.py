@@ -14,7 +14,8 @@ from deermem_data import (
     build_cases,
     shipped_protocol_of,
 )
-from deermem_qa import RunError, RunIdentity, read_identity
+from deermem_qa import RUN_FILE, RunError, RunIdentity, read_identity
+from deermem_select import Selector
 
 from ..inputs import (
     dataset_path,
@@ -35,12 +36,12 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     folder = Path(arguments.folder)
     identity = _identity(folder)
     protocol = _protocol(arguments, identity) if identity else None
-    inputs = _inputs(arguments, identity, protocol) if identity and protocol else None
-    if inputs is None and arguments.dataset:
+    if identity and protocol is None and arguments.dataset:
         raise DeermemError(
             f"verify: {folder} does not follow a shipped protocol; with --dataset, also name its "
             "own with --protocol (for the historical one a deer-flow checkout with --deerflow)"
         )
+    inputs = _inputs(arguments, identity, protocol, terminal) if identity and protocol else None
     verification = verify_run(folder, protocol=protocol, inputs=inputs)
     terminal.result(
         {"folder": str(folder), "passed": verification.passed, **asdict(verification)},
@@ -82,19 +83,46 @@ def _protocol(arguments: argparse.Namespace, identity: RunIdentity) -> Protocol 
         if name is None or (name == HISTORICAL_PROTOCOL and deerflow_path(arguments) is None):
             return None
         arguments.protocol = name
-    return with_model(read_protocol(arguments), identity.at("qa.model"))
+    setting = f"{Path(arguments.folder) / RUN_FILE}: qa.model"
+    return with_model(read_protocol(arguments), identity.at("qa.model"), setting=setting)
 
 
 def _inputs(
-    arguments: argparse.Namespace, identity: RunIdentity, protocol: Protocol
+    arguments: argparse.Namespace,
+    identity: RunIdentity,
+    protocol: Protocol,
+    terminal: Terminal,
 ) -> RunInputs | None:
     if not dataset_path(arguments, protocol):
         return None
+    selector = _selector(arguments, identity, protocol)
+    if selector is None:
+        needed = (
+            f"the run was made with the selector {identity.at('selector.name')}; name it with "
+            "--selector to check what it keeps (a run's own word does not load code)"
+        )
+        if arguments.dataset:
+            raise DeermemError(f"verify: {needed}")
+        terminal.say(f"data set    left out: {needed}")
+        return None
     dataset = read_dataset(arguments, protocol)
-    cases = build_cases(protocol, dataset)
-    arguments.selector = arguments.selector or identity.at("selector.name")
+    return RunInputs(protocol, dataset, build_cases(protocol, dataset), selector)
+
+
+def _selector(
+    arguments: argparse.Namespace, identity: RunIdentity, protocol: Protocol
+) -> Selector | None:
+    """Return the selector named, else the run's own, or for production that is not here reference.
+
+    A folder under verification is not trusted: of its words only those that name no code count.
+    `None` where the run was made with a selector that only its user can name.
+    """
+    stated = identity.at("selector.name")
+    if arguments.selector is None and stated == "reference":
+        arguments.selector = stated
     if arguments.selector:
-        selector = read_selector(arguments, protocol)
-    else:
+        return read_selector(arguments, protocol)
+    if stated in {None, "production"}:
         selector, _ = read_selector_or_reference(arguments, protocol)
-    return RunInputs(protocol, dataset, cases, selector)
+        return selector
+    return None
