@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import sys
@@ -25,6 +26,32 @@ def environment() -> dict[str, str]:
     """The environment of a called command: what Python needs and nothing that deermem reads."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return kept | {"HOME": os.devnull, "LC_ALL": "C.UTF-8"}
+
+
+@pytest.fixture(scope="session")
+def made_runs(
+    tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]
+) -> Callable[[Path], None]:
+    """Copy what commands read into a folder: `demo-run`, and `answered`, which is not graded."""
+    made = tmp_path_factory.mktemp("made")
+    mini = ("--protocol", "mini-v1", "--selector", "reference")
+    for arguments in (
+        ("demo", "--output-dir", "demo-run"),
+        ("run-qa", *mini, "--provider", "lexical-reader-v1", "--output-dir", "answered"),
+    ):
+        subprocess.run(
+            [*COMMAND, *arguments, "-q"],
+            cwd=made,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+
+    def copy(folder: Path) -> None:
+        for name in ("demo-run", "answered"):
+            shutil.copytree(made / name, folder / name)
+
+    return copy
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -98,54 +98,29 @@ def check(registry: Registry[Any]) -> Callable[[str, Any], None]:
     return validate
 
 
-@pytest.fixture(scope="module")
-def runs(
-    tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]
-) -> Callable[[Path], None]:
-    """Put what the commands read into a folder: runs, pairs, a selector."""
-    made = tmp_path_factory.mktemp("made")
-
-    def deermem(*arguments: str) -> None:
-        command = [sys.executable, "-m", "deermem_cli", *arguments, "-q"]
-        subprocess.run(command, cwd=made, env=environment, stdout=subprocess.DEVNULL, check=True)
-
-    deermem("demo", "--output-dir", "demo-run")
-    deermem("run-qa", *MINI, *READER, "--output-dir", "answered")
-
-    def put(folder: Path) -> None:
-        for name in ("demo-run", "answered"):
-            copy_tree(made / name, folder / name)
-        copy_tree(made / "demo-run", folder / "changed")
-        summary = folder / "changed" / "summary.json"
-        summary.write_text(summary.read_text("utf-8").replace("0.3", "0.4"), encoding="utf-8")
-        (folder / "other.py").write_text(WEIGHS_OTHERWISE, encoding="utf-8")
-        pair = json.dumps({"prediction": "25", "reference": "25 minutes"})
-        (folder / "pairs.jsonl").write_text(f"{pair}\n{pair}\n", encoding="utf-8")
-        (folder / "bad.jsonl").write_text(f"{pair}\n{{}}\n", encoding="utf-8")
-
-    return put
-
-
-def copy_tree(source: Path, target: Path) -> None:
-    """Copy a folder, so that no test changes what another one reads."""
-    for path in source.rglob("*"):
-        if path.is_file():
-            copied = target / path.relative_to(source)
-            copied.parent.mkdir(parents=True, exist_ok=True)
-            copied.write_bytes(path.read_bytes())
+@pytest.fixture
+def folder(tmp_path: Path, made_runs: Callable[[Path], None]) -> Path:
+    """A folder with what the commands read: runs, one of them changed, pairs, a selector."""
+    made_runs(tmp_path)
+    shutil.copytree(tmp_path / "demo-run", tmp_path / "changed")
+    summary = tmp_path / "changed" / "summary.json"
+    summary.write_text(summary.read_text("utf-8").replace("0.3", "0.4"), encoding="utf-8")
+    (tmp_path / "other.py").write_text(WEIGHS_OTHERWISE, encoding="utf-8")
+    pair = json.dumps({"prediction": "25", "reference": "25 minutes"})
+    (tmp_path / "pairs.jsonl").write_text(f"{pair}\n{pair}\n", encoding="utf-8")
+    (tmp_path / "bad.jsonl").write_text(f"{pair}\n{{}}\n", encoding="utf-8")
+    return tmp_path
 
 
 @pytest.fixture
 def print_json(
-    tmp_path: Path,
-    runs: Callable[[Path], None],
+    folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> Iterator[Print]:
     """Run a command with `--json` in a folder of its own; returns its status and its document."""
-    runs(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
     for name in ("LONGMEMEVAL_ORACLE_PATH", "DEERMEM_DEERFLOW_PATH", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     # Not even where colour is asked for does it get into a document.

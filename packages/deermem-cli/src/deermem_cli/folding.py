@@ -23,17 +23,19 @@ def columns_of(stream: TextIO) -> int | None:
     return shutil.get_terminal_size().columns
 
 
-def fold(line: str, width: int | None) -> list[str]:
+def fold(line: str, width: int | None, *, hanging: int | None = None) -> list[str]:
     """Break a line at its spaces into lines of at most `width` columns, the others indented.
 
     A word that is longer than a line is broken too; nothing else is lost than the spaces at which
-    the line is broken. `None` breaks nothing.
+    the line is broken. `None` breaks nothing. How far the others are indented is the line's own
+    indentation and two, or where its second column begins, unless `hanging` says it.
     """
     if width is None or cells(line) <= width:
         return [line]
     rest = line.lstrip(" ")
     indent = " " * min(len(line) - len(rest), width // 2)
-    hanging = " " * min(_hanging(line, width), width // 2)
+    further = _hanging(line, width) if hanging is None else hanging
+    others = " " * min(further, width // 2)
     lines, current = [], indent
     for gap, word in re.findall(r"( *)([^ ]+)", rest):
         if cells(current + gap + word) <= width:
@@ -41,11 +43,11 @@ def fold(line: str, width: int | None) -> list[str]:
             continue
         if current.strip():
             lines.append(current)
-            current = hanging
+            current = others
         for character in word:
             if cells(current + character) > width:
                 lines.append(current)
-                current = hanging
+                current = others
             current += character
     return [*lines, current]
 

@@ -447,7 +447,9 @@ def _add_completion(commands: _Commands[Parser]) -> None:
         'eval "$(deermem completion zsh)" into ~/.zshrc; in fish, deermem completion fish | source '
         "into ~/.config/fish/config.fish.",
         "deermem completion bash",
-        "deermem completion fish > ~/.config/fish/completions/deermem.fish",
+        "deermem completion zsh > _deermem",
     )
-    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="the shell you use")
+    parser.add_argument(
+        "shell", choices=["bash", "zsh", "fish"], metavar="SHELL", help="bash, zsh or fish"
+    )
     add_output(parser)

@@ -33,7 +33,7 @@ class Progress:
         self._label = label
         self._total = total
         self._now = now
-        self._done = 0
+        self._done = self._skipped = 0
         self._begun = self._said = now()
         self._bar: Any = None
         self._task: Any = None
@@ -57,19 +57,28 @@ class Progress:
         """Count `count` more units as done."""
         self._done += count
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done)
+            self._bar.update(self._task, completed=self._done, rate=f"{self._rate():.1f}/s")
         elif self._now() - self._said >= _SECONDS_BETWEEN_LINES:
             self._said = self._now()
             self._terminal.say(self.line())
 
+    def skip(self, count: int) -> None:
+        """Count `count` units that needed no work: they say nothing about its speed."""
+        self._done += count
+        self._skipped += count
+        if self._bar is not None:
+            self._bar.reset(self._task, completed=self._done)
+
+    def _rate(self) -> float:
+        return (self._done - self._skipped) / max(self._now() - self._begun, 1e-9)
+
     def line(self) -> str:
         """Return the state of the work as one line of plain text."""
-        elapsed = max(self._now() - self._begun, 1e-9)
-        rate = self._done / elapsed
+        rate = self._rate()
         if self._total is None:
             return f"{self._label}: {self._done} done, {rate:.1f}/s"
         share = f"{self._done} of {self._total}"
-        if not self._done:
+        if not rate:
             return f"{self._label}: {share}"
         left = (self._total - self._done) / rate
         return f"{self._label}: {share}, {rate:.1f}/s, {left:.0f} s left"
@@ -84,8 +93,10 @@ def _rich_bar(terminal: Terminal, label: str, total: int | None) -> tuple[Any, A
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:.0f}/{task.total:.0f}" if total else "{task.completed:.0f}"),
+        TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
-        console=Console(file=terminal.stderr, highlight=False),
+        TextColumn("left"),
+        console=Console(file=terminal.stderr, highlight=False, force_terminal=True),
         transient=True,
     )
-    return bar, bar.add_task(label, total=total)
+    return bar, bar.add_task(label, total=total, rate="")

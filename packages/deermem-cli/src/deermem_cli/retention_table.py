@@ -41,4 +41,5 @@ def retention_table(groups: Iterable[RetentionGroup], policies: Sequence[str]) -
         title="Cases in which the fact that answers the question was kept, by capacity",
         columns=("suite", "cases", "policy", *(f"keep {capacity}" for capacity in capacities)),
         rows=tuple(rows),
+        named_by=("suite", "policy"),
     )

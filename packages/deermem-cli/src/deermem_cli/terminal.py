@@ -81,10 +81,11 @@ class Terminal:
         # Costs more than a whole offline run, so only where someone is looking.
         from rich.console import Console  # noqa: PLC0415
 
-        console = Console(file=self.stdout, highlight=False)
+        console = Console(file=self.stdout, highlight=False, force_terminal=True)
         if table.rich_width > console.width:
             print(*table.stacked_lines(console.width), sep="\n", file=self.stdout)
         else:
+            print(*fold(table.title, console.width), sep="\n", file=self.stdout)
             console.print(table.for_rich())
 
 
