@@ -7,6 +7,7 @@
 `count` prints how many file-system steps a publication takes; `kill` kills itself just before
 step STEP (from 0); `refuse` lets the system refuse (`size`: no file may grow; `user`: an
 unprivileged user; `appear`: the folder appears, with a file in it, just before it would be made;
+`take`: one of the names is taken just before the folder, which is there, is locked;
 `write`: as `size`, for one file) and prints the error.
 """
 
@@ -52,6 +53,13 @@ def refuse(folder: Path, way: str) -> None:
                 (folder / "other").touch()
 
         sys.addaudithook(appear)
+    if way == "take":
+
+        def take(event: str, _arguments: tuple[object, ...]) -> None:
+            if event == "fcntl.flock":
+                (folder / "b.jsonl").write_bytes(b"mine")
+
+        sys.addaudithook(take)
     if way in {"size", "write"}:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (7000, 7000))

@@ -162,6 +162,7 @@ def test_wraparound_of_the_whole_bank(row: Callable[..., dict[str, Any]]) -> Non
         (14, (2, 13), ("knowledge-update",), 2, 2),
         (10, (4,), ("temporal-reasoning",), 3, 0),
         (10, (5, 7, 9), ("a", "b", "c"), 2, 1),
+        (10, (9, 5), ("c", "a", "b"), 2, 1),
     ],
 )
 def test_protocols_of_other_sizes(

@@ -179,6 +179,18 @@ def test_folder_that_appears_meanwhile(tmp_path: Path) -> None:
     assert names(folder) == ["other"]
 
 
+def test_name_that_is_taken_meanwhile(tmp_path: Path) -> None:
+    """A name that another process took before the lock was had is found to be taken."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (line,) = child("refuse", folder, "take")
+    assert (
+        f"{folder}: already holds a run (b.jsonl); results are never overwritten: name another "
+        "output folder"
+    ) == line
+    assert content(folder) == {"b.jsonl": b"mine"}
+
+
 def test_refused_at_the_last_step(tmp_path: Path) -> None:
     """Where the set cannot be made to appear, the names made ready for it are taken away."""
     (tmp_path / "other").touch()

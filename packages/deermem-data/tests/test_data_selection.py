@@ -69,6 +69,14 @@ def test_official_candidate(changes: dict[str, Any], admitted: bool) -> None:
     assert admitted == is_official_candidate(record(**changes), RULE)
 
 
+@pytest.mark.parametrize("stated", ["NOT SURE", "not sure", "Not Sure"])
+def test_excluded_substring_in_any_case(stated: str) -> None:
+    """The case a manifest writes an excluded text in does not matter either."""
+    rule = evolve(RULE, answer_excluded_substrings=("never", stated))
+    assert not is_official_candidate(record(answer="I am nOt sUre"), rule)
+    assert is_official_candidate(record(answer="I am sure, not"), rule)
+
+
 @pytest.mark.parametrize(
     ("question_type", "length", "admitted"),
     [
