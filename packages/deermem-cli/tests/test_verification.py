@@ -627,6 +627,29 @@ def test_decisions_are_made_again(with_policy_run: Path, inputs: RunInputs) -> N
     assert place in places(verify_run(with_policy_run, inputs=inputs))
 
 
+def test_a_removed_decision_is_named_alone(with_policy_run: Path, inputs: RunInputs) -> None:
+    """One decision less is one row that is missing, not a difference in each that follows."""
+    edit_decisions(lambda rows: rows.pop(0))(with_policy_run)
+    found = verify_run(with_policy_run, inputs=inputs).discrepancies
+    missing = [
+        d for d in found if d.file == "policy.raw.jsonl" and d.message == "the row is missing"
+    ]
+    assert [f"{inputs.cases[0].case_id} confidence at 5"] == [d.row for d in missing]
+    assert {"policy.raw.jsonl", "summary.json"} == {d.file for d in found}
+    assert len(found) < 12
+
+
+def test_moved_and_repeated_decisions(with_policy_run: Path, inputs: RunInputs) -> None:
+    """Decisions in another order, or one of them twice, do not pass."""
+    for change, message in (
+        (lambda rows: rows.reverse(), "the rows are in another order"),
+        (lambda rows: rows.append(rows[0]), "a row stands more than once"),
+    ):
+        edit_decisions(change)(with_policy_run)
+        found = verify_run(with_policy_run, inputs=inputs).discrepancies
+        assert message in {d.message for d in found}
+
+
 def test_files_beside_the_run(bare: Path) -> None:
     """Files that no check looks at are listed."""
     (bare / "notes.txt").write_text("", encoding="ascii")

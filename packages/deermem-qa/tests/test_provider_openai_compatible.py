@@ -488,11 +488,15 @@ def test_a_call_in_flight_is_not_given_up(serve: Serve, faults: Any, ask: Ask, t
     assert provider.answer(task).prediction == "an answer"
 
 
-def test_a_key_in_the_url_is_refused(canary_key: str) -> None:
-    """A key pasted into the URL too would be stored with the run's identity."""
-    endpoint = parse_endpoint(f"https://host/{canary_key}/v1")
+@pytest.mark.parametrize(
+    "url", ["https://host/{}/v1", "https://{}.example/v1", "https://host/?k={}"]
+)
+def test_a_key_in_the_url_is_refused(canary_key: str, url: str) -> None:
+    """A key pasted into the URL too would be stored with the run's identity; any case of it."""
+    key = canary_key.upper()
+    endpoint = parse_endpoint(url.format(key))
     with pytest.raises(ProviderError) as caught:
-        OpenAICompatibleProvider(endpoint, canary_key, timeout_seconds=1, max_attempts=1)
+        OpenAICompatibleProvider(endpoint, key, timeout_seconds=1, max_attempts=1)
     assert str(caught.value) == "base URL: it holds the API key; give the key in its own setting"
 
 

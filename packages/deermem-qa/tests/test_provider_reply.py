@@ -60,7 +60,7 @@ def test_text_of_an_answer(content: Any, text: str) -> None:
         (b"<html>canary</html>", "the body is not JSON"),
         (b'{"choices": [', "the body is not JSON"),
         (b'"\xff"', "the body is not JSON"),
-        (b"1" * 5000, "the body is not JSON"),
+        (b"1" * 5000, "the body lacks the answer"),
         (b"[" * 100_000 + b"]" * 100_000, "the body is JSON nested too deep"),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "the body is JSON nested too deep"),
         (b"null", "the body lacks the answer"),
@@ -124,6 +124,14 @@ def test_usage_is_whole_numbers_by_flat_names() -> None:
         "zero": 0,
     }
     assert expected == _reply("five", usage=usage).usage
+
+
+def test_a_number_too_long_to_read_loses_no_answer() -> None:
+    """A count of more digits than Python reads is no count; the answer beside it is kept."""
+    body = json.dumps({"choices": [{"message": {"content": "five"}}], "usage": {"n": 0, "m": 7}})
+    reply = read_reply(body.replace('"n": 0', '"n": ' + "9" * 5000).encode("ascii"))
+    assert isinstance(reply, Reply)
+    assert ("five", {"m": 7}) == (reply.text, reply.usage)
 
 
 def test_usage_is_bounded() -> None:

@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deermem_data import AnswerPrompt, build_cases, load_dataset, load_protocol
-from deermem_qa import Task, build_tasks
+from deermem_qa import RunError, Task, build_tasks
 from deermem_qa.task import fingerprint, render_messages
 from deermem_select import bind_selector
 
@@ -117,3 +118,14 @@ def test_published_fingerprints(longmemeval_path: Path, upstream_path: Path) -> 
     }
     assert len(published) == 90
     assert published == made
+
+
+def test_two_tasks_with_one_row_id() -> None:
+    """`a` under `b__hybrid-v1` and `a__b` under `hybrid-v1` would share a file: refused, named."""
+    protocol = load_protocol("mini-v1")
+    assert protocol.embedded_dataset is not None
+    cases = build_cases(protocol, load_dataset(protocol.embedded_dataset, protocol))
+    selector = bind_selector("reference", protocol=protocol)
+    twins = (cases[0], evolve(cases[1], case_id=cases[0].case_id))
+    with pytest.raises(RunError, match=f"row {cases[0].case_id}__confidence: .* have one id"):
+        build_tasks(protocol, twins, selector)

@@ -76,10 +76,24 @@ def _check_decisions(stated: Sequence[Any], inputs: RunInputs, findings: Finding
     made = [
         decision.to_row() for decision in decisions(inputs.protocol, inputs.cases, inputs.selector)
     ]
-    if len(made) != len(stated):
-        findings.wrong(RAW_FILE, f"expected {len(made)} rows, found {len(stated)}")
-    for number, (expected, found) in enumerate(zip(made, stated, strict=False), start=1):
-        # As JSON, so that tuples are lists.
-        for key, message in differences(json.loads(json.dumps(expected)), found):
-            findings.wrong(RAW_FILE, message, row=row_name(found, number), key=key)
+    expected = {_about(row): row for row in made}
+    found = {_about(row): row for row in stated}
+    for about in sorted(expected.keys() - found.keys()):
+        findings.wrong(RAW_FILE, "the row is missing", row=row_name(expected[about], 0))
+    for about in sorted(found.keys() - expected.keys()):
+        findings.wrong(RAW_FILE, "is no decision of this protocol", row=row_name(found[about], 0))
+    for number, row in enumerate(stated, start=1):
+        if _about(row) in expected:
+            # As JSON, so that tuples are lists.
+            wanted = json.loads(json.dumps(expected[_about(row)]))
+            for key, message in differences(wanted, row):
+                findings.wrong(RAW_FILE, message, row=row_name(row, number), key=key)
+    if expected.keys() == found.keys() and [*map(_about, made)] != [*map(_about, stated)]:
+        repeated = len(stated) != len(made)
+        message = "a row stands more than once" if repeated else "the rows are in another order"
+        findings.wrong(RAW_FILE, message)
     findings.did("decisions", f"{len(made)} rows, decided again by {inputs.selector.name}")
+
+
+def _about(row: Any) -> tuple[str, str, int]:
+    return row["case_id"], row["policy"], row["capacity"]

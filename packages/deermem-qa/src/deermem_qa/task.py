@@ -12,6 +12,8 @@ from attrs import frozen
 from deermem_data import AnswerPrompt, Case, Protocol, sha256_hex
 from deermem_select import Decision, Selector, decide
 
+from .errors import RunError
+
 _PLACEHOLDER = re.compile(r"\{\{(CURRENT_DATE_SECTION|STORED_MEMORY|QUESTION)\}\}")
 
 
@@ -64,11 +66,18 @@ def build_tasks(protocol: Protocol, cases: Iterable[Case], selector: Selector) -
 
     Raises:
         SelectorError: the selector fails or returns what cannot be right.
+        RunError: two tasks have one row id, because an id or a policy holds `__`.
     """
-    return tuple(
-        build_task(protocol, case, decision)
-        for case, decision in qa_decisions(protocol, cases, selector)
-    )
+    tasks: dict[str, Task] = {}
+    for case, decision in qa_decisions(protocol, cases, selector):
+        task = build_task(protocol, case, decision)
+        other = tasks.setdefault(task.row_id, task)
+        if other is not task:
+            raise RunError(
+                f"row {task.row_id}: case {other.case_id} under policy {other.policy} and case "
+                f"{task.case_id} under policy {task.policy} have one id; rename a case or a policy"
+            )
+    return tuple(tasks.values())
 
 
 def build_task(protocol: Protocol, case: Case, decision: Decision) -> Task:

@@ -8,17 +8,17 @@ import threading
 from pathlib import Path
 
 from deermem_data import build_cases, load_dataset, load_protocol, require_new
-from deermem_qa import RUN_FILE
+from deermem_qa import RUN_FILE, LockHeld
 from deermem_qa.lexical_reader import LexicalReader
 
 from ..accuracy_table import accuracy_tables
 from ..contracts import check_grader, contract_document
 from ..grading import PUBLISHED_FILES, grade_run
 from ..inputs import read_selector_or_reference
-from ..parser import EXIT_DONE, EXIT_INTERRUPTED, EXIT_NO
+from ..parser import EXIT_DONE, EXIT_LOCKED, EXIT_NO
 from ..policy_run import FILES, run_policies
 from ..qa_documents import ANALYSIS_FILE
-from ..qa_run import run_qa, summary_lines
+from ..qa_run import exit_status, run_qa, summary_lines
 from ..retention_table import retention_table
 from ..terminal import Terminal
 from ..verification import RunInputs, verify_run
@@ -31,7 +31,11 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
     if arguments.output_dir:
         folder = Path(arguments.output_dir)
         require_new(folder, (*FILES, RUN_FILE, *PUBLISHED_FILES))
-        return _demo(arguments, terminal, folder)
+        try:
+            return _demo(arguments, terminal, folder)
+        except LockHeld as exc:
+            terminal.error(f"deermem: error: {exc}")
+            return EXIT_LOCKED
     with tempfile.TemporaryDirectory(prefix="deermem-demo-") as temporary:
         return _demo(arguments, terminal, Path(temporary) / "run")
 
@@ -60,9 +64,9 @@ def _demo(arguments: argparse.Namespace, terminal: Terminal, folder: Path) -> in
         folder, protocol, dataset, cases, selector, reader, terminal, stop=threading.Event()
     )
     if not summary.complete:
-        for line in summary_lines(summary):
-            terminal.say(line)
-        return EXIT_INTERRUPTED
+        for line in summary_lines(summary, resumable=False):
+            terminal.error(line)
+        return exit_status(summary)
     terminal.say(
         f"answers     {summary.answered} by {reader.name}, which quotes the best matching "
         "sentence: no model was asked"

@@ -11,7 +11,7 @@ from pathlib import Path
 from attrs import asdict
 
 from deermem_data import DeermemError, Protocol, build_cases
-from deermem_qa import LockHeld, Provider, RunSummary
+from deermem_qa import ROWS_FILE, LockHeld, Provider
 from deermem_qa.lexical_reader import LexicalReader
 from deermem_qa.openai_compatible import OpenAICompatibleProvider
 from deermem_qa.replay import Replay
@@ -20,8 +20,8 @@ from deermem_qa.settings import settings_from_environment
 from ..contracts import check_grader
 from ..inputs import read_dataset, read_protocol, read_selector
 from ..model import with_model
-from ..parser import EXIT_DONE, EXIT_INTERRUPTED, EXIT_LOCKED, EXIT_NO, EXIT_WRONG_INPUT
-from ..qa_run import run_qa, summary_lines
+from ..parser import EXIT_LOCKED
+from ..qa_run import exit_status, run_qa, summary_lines
 from ..terminal import Terminal
 
 
@@ -48,8 +48,10 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
         "complete": summary.complete,
         **asdict(summary),
     }
-    terminal.result(document, *summary_lines(summary))
-    return _status(summary)
+    # Once its answers are published a run takes no further one.
+    resumable = not (folder / ROWS_FILE).exists()
+    terminal.result(document, *summary_lines(summary, resumable=resumable))
+    return exit_status(summary)
 
 
 def _provider(arguments: argparse.Namespace, protocol: Protocol, stop: threading.Event) -> Provider:
@@ -71,13 +73,4 @@ def _provider(arguments: argparse.Namespace, protocol: Protocol, stop: threading
         accept_empty=arguments.accept_empty,
         trust_env=arguments.trust_env,
         stop=stop,
-    )
-
-
-def _status(summary: RunSummary) -> int:
-    if summary.complete:
-        return EXIT_DONE
-    stopped = summary.stopped.kind if summary.stopped else None
-    return {"interrupted": EXIT_INTERRUPTED, "storage": EXIT_WRONG_INPUT}.get(
-        stopped or "", EXIT_NO
     )
