@@ -14,6 +14,16 @@ def accuracy_tables(analysis: dict[str, Any]) -> list[Table]:
     return [_table(pair) for pair in analysis["pairs"]]
 
 
+def one_policy_table(summary: dict[str, Any]) -> Table:
+    """Return the table where there is nothing to compare, from `qa.summary.json`."""
+    rows = tuple(
+        (group["scenario"], group["cases"], group["policy"], _share(group))
+        for group in summary["groups"]
+    )
+    columns = ("scenario", "cases", "policy", "correct")
+    return Table(title="Accuracy of the answers", columns=columns, rows=rows)
+
+
 def _table(pair: dict[str, Any]) -> Table:
     first, second = pair["policies"]
     rows = []

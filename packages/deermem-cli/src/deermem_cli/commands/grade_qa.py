@@ -8,12 +8,12 @@ from pathlib import Path
 from deermem_data import build_cases
 from deermem_qa import RUN_FILE, LockHeld, read_identity
 
-from ..accuracy_table import accuracy_tables
+from ..accuracy_table import accuracy_tables, one_policy_table
 from ..grading import grade_run
 from ..inputs import read_dataset, read_protocol, read_selector
 from ..model import with_model
 from ..parser import EXIT_DONE, EXIT_LOCKED
-from ..qa_documents import ANALYSIS_FILE
+from ..qa_documents import ANALYSIS_FILE, SUMMARY_FILE
 from ..terminal import Terminal
 
 
@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace, terminal: Terminal) -> int:
         terminal.error(f"deermem: error: {exc}")
         return EXIT_LOCKED
     terminal.say(f"written: {', '.join(graded.files)} in {folder}")
-    analysis = graded.documents[ANALYSIS_FILE]
-    terminal.result(
-        {"output_dir": str(folder), "documents": graded.documents}, *accuracy_tables(analysis)
-    )
+    tables = accuracy_tables(graded.documents[ANALYSIS_FILE])
+    if not tables:
+        tables = [one_policy_table(graded.documents[SUMMARY_FILE])]
+    terminal.result({"output_dir": str(folder), "documents": graded.documents}, *tables)
     return EXIT_DONE
