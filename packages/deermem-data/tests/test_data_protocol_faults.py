@@ -138,6 +138,7 @@ ONE_FAULT = [
     (CONFIG, put(CONFIG, "pool/distractor_types", []), "pool.distractor_types: expected at least one, each once, found []"),
     (CONFIG, put(CONFIG, "pool/distractor_max_evidence_chars", 39), "pool.distractor_max_evidence_chars: expected at least the minimum 40, found 39"),
     (CONFIG, put(CONFIG, "policies/hybrid_v1/weights/access", 0.2), "policies.hybrid_v1.weights: expected weights that sum to 1, found a sum of 1.1"),
+    (CONFIG, put(CONFIG, "policies/hybrid_v1/weights/access", 0.100001), "policies.hybrid_v1.weights: expected weights that sum to 1, found a sum of 1.000001"),
     (CONFIG, put(CONFIG, "policies/hybrid_v1/weights/access", -0.1), "policies.hybrid_v1.weights.access: expected a number from 0 to 1, found float -0.1"),
     (CONFIG, put(CONFIG, "policies/hybrid_v1/policy", "confidence"), "policies: expected at least one, each policy once, found ['confidence', 'confidence']"),
     (CONFIG, put(CONFIG, "policies", {}), "policies: expected at least one, each policy once, found []"),

@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 
 from deermem_data import Record, load_dataset, load_protocol
+from deermem_data._structure import Text
 from deermem_data.selection import FirstById, is_bank_candidate, is_official_candidate
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def test_official_candidate(changes: dict[str, Any], admitted: bool) -> None:
 @pytest.mark.parametrize("stated", ["NOT SURE", "not sure", "Not Sure"])
 def test_excluded_substring_in_any_case(stated: str) -> None:
     """The case a manifest writes an excluded text in does not matter either."""
-    rule = evolve(RULE, answer_excluded_substrings=("never", stated))
+    rule = evolve(RULE, answer_excluded_substrings=(Text("never"), Text(stated)))
     assert not is_official_candidate(record(answer="I am nOt sUre"), rule)
     assert is_official_candidate(record(answer="I am sure, not"), rule)
 
