@@ -365,16 +365,31 @@ def test_what_a_grader_may_return(returned: Any, found: str) -> None:
         (ValueError("no token"), "raised ValueError: no token", True),
         (UnicodeEncodeError("ascii", "x", 0, 1, "no"), "raised UnicodeEncodeError", False),
         (KeyError("x"), "raised KeyError", False),
+        (SystemExit(0), "raised SystemExit: 0", False),
+        (pytest.skip.Exception("later"), "raised Skipped: later", False),
     ],
 )
-def test_what_a_grader_may_raise(error: Exception, found: str, refusal: bool) -> None:
-    """A ValueError refuses a reference; a Unicode error, though one, and others are faults."""
+def test_what_a_grader_may_raise(error: BaseException, found: str, refusal: bool) -> None:
+    """A ValueError refuses a reference; others are faults, also those that end a process or test.
+
+    So is a Unicode error, though it is a ValueError.
+    """
 
     def grade(prediction: str, reference: str) -> Pair:
         raise error
 
     assert observe(grade, "x", "?").startswith(found)
     assert refusal is agree("raised ValueError", observe(grade, "x", "?"))
+
+
+def test_an_interrupt_ends_the_check() -> None:
+    """Ctrl-C is not the grader's doing: it goes through."""
+
+    def grade(prediction: str, reference: str) -> Pair:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        observe(grade, "x", "x")
 
 
 def test_failure_is_shown_in_ascii_and_short() -> None:
@@ -387,7 +402,11 @@ def test_failure_is_shown_in_ascii_and_short() -> None:
 
 
 GRADERS = """
+import sys
 from deermem_grade import grade_answer as right
+
+def exits(prediction, reference):
+    sys.exit(0)
 
 def contains_characters(prediction, reference):
     grade = right(prediction, reference)
@@ -456,6 +475,32 @@ def load_from(folder: Path, name: str) -> Callable[[str, str], Any]:
     finally:
         sys.path.remove(str(folder))
         sys.modules.pop("graders", None)
+
+
+def test_a_grader_that_exits_does_not_pass(graders: Path) -> None:
+    """A grader that ends the process with status 0 is reported as any other wrong one."""
+    done = run(graders, KIT, "graders:exits", "--check", "golden")
+    assert (1, "") == (done.returncode, done.stderr)
+    assert "found      raised SystemExit: 0" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("source", "raised"),
+    [
+        ("import sys; sys.exit(0)", "SystemExit: 0"),
+        ("def grade(:", "SyntaxError: invalid syntax"),
+        ("grade = undefined", "NameError: name 'undefined' is not defined"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_wrong_usage(
+    graders: Path, source: str, raised: str
+) -> None:
+    """Whatever its import raises, also an exit with status 0: one line, exit status 2."""
+    (graders / "broken.py").write_text(source)
+    done = run(graders, KIT, "broken:grade")
+    assert 2 == done.returncode
+    assert f"no grader 'broken:grade': its import raised {raised}" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

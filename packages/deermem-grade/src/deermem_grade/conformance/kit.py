@@ -85,8 +85,8 @@ def smallest_failure(reports: list[Report]) -> Failure | None:
 def load_grader(name: str) -> Callable[[str, str], Any]:
     """Return the function that ``MODULE:FUNCTION`` names.
 
-    Raises ``ValueError`` if the name is not of that form, the module cannot be found, or it has no
-    such function.
+    Raises ``ValueError`` if the name is not of that form, the module cannot be imported, or it has
+    no such function.
     """
     module_name, _, path = name.partition(":")
     if not module_name or not path:
@@ -97,6 +97,11 @@ def load_grader(name: str) -> Callable[[str, str], Any]:
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"no grader {name!r}: {error}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - also an exit: a script may end as it is imported
+        raised = f"{type(error).__name__}: {error}"
+        raise ValueError(f"no grader {name!r}: its import raised {raised}") from None
     if not callable(found):
         raise ValueError(f"no grader {name!r}: {type(found).__name__} is not callable")
     return found  # type: ignore[no-any-return]

@@ -50,11 +50,13 @@ def observe(grade: Callable[[Any, Any], Any], prediction: Any, reference: Any) -
     """
     try:
         found = grade(prediction, reference)
-    except Exception as error:  # noqa: BLE001 - whatever a grader raises is its outcome
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - also an exit, which would end the check
         return f"raised {_kind(error)}: {error}"
     try:
         correct, rule = (found.correct, found.rule) if hasattr(found, "rule") else found
-    except (TypeError, ValueError, AttributeError):
+    except Exception:  # noqa: BLE001 - a property or an iterator may raise anything
         return f"returned {found!r}: neither a pair nor with .correct and .rule"
     if not isinstance(rule, str) or rule not in _VERDICTS:
         return f"returned the rule {rule!r}: there is none of that name"
@@ -97,7 +99,7 @@ def _shown(text: Any) -> str:
     return f"{shown[:_SHOWN]}... ({len(text)} characters)"
 
 
-def _kind(error: Exception) -> str:
+def _kind(error: BaseException) -> str:
     # A Unicode error is a ValueError too, but no grader may fail on what a text holds.
     if isinstance(error, ValueError) and not isinstance(error, UnicodeError):
         return "ValueError"
