@@ -64,9 +64,9 @@ def test_naive_grader_gives_every_verdict(naive_grade: Callable[[Any, Any], Any]
 
 def test_vectors_never_change() -> None:
     """The lines there are now stay as they are for ever; lines after them may be added."""
-    lines = FILE.read_bytes().splitlines(keepends=True)[:1104]
+    lines = FILE.read_bytes().splitlines(keepends=True)[:1366]
     assert (
-        "cc4b8ce2b442c159868e140ffac77e9699533c7190c7b51a81fb801e00aec881"
+        "117b2e1e8550c19393420a0a562cf04c76f66e01f9a65f8206f73320185280f7"
         == hashlib.sha256(b"".join(lines)).hexdigest()
     )
 
