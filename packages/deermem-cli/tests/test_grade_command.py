@@ -183,6 +183,36 @@ def test_csv_without_the_column(call: Call, tmp_path: Path) -> None:
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"prediction,reference\ra,a\r", "the input's column names are not CSV: "),
+        (b'"prediction,reference\na,a\n', "the input's column names are not CSV: "),
+        ("prediction,reference\na,a\n".encode("utf-16"), "the input's column names are not UTF-8"),
+        (b"\n\n", "the input is empty"),
+        (b"", "the input is empty"),
+    ],
+)
+def test_a_csv_file_without_readable_column_names(
+    call: Call, tmp_path: Path, content: bytes, reason: str
+) -> None:
+    """One line that says what is wrong with them, exit 2, nothing written."""
+    (tmp_path / "in.csv").write_bytes(content)
+    status, out, err = call("grade", "--input", "in.csv", "--output", "out.csv")
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert err.startswith(f"deermem: error: {reason}")
+    assert ["in.csv"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_csv_with_blank_lines_and_a_quote_left_open(call: Call, tmp_path: Path) -> None:
+    """Blank lines are passed over, also before the names; the lines that a quote took are named."""
+    text = '\n\nprediction,reference\n\na,a\n"b,b\nc,c\nd,d\n'
+    (tmp_path / "in.csv").write_text(text, encoding="utf-8")
+    status, out, err = call("grade", "--input", "in.csv", "--output", "out.csv")
+    assert (1, "1 graded, 1 correct, 1 bad lines") == (status, out.split(";")[0])
+    assert err.startswith("in.csv: line 6: not CSV (lines to 8): ")
+
+
 def test_an_existing_output_is_never_overwritten(call: Call, tmp_path: Path) -> None:
     """Exit 2; the file is as it was."""
     write_jsonl(tmp_path / "in.jsonl", pairs(1))

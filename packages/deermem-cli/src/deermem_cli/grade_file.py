@@ -85,13 +85,18 @@ def csv_reader(stream: BinaryIO) -> tuple[tuple[str, ...], Iterator[Row]]:
     """Return the columns and the rows of a CSV stream with a header line.
 
     Raises:
-        DeermemError: there is no header, or a column stands twice.
+        DeermemError: there is no header, it cannot be read, or a column stands twice.
     """
     csv.field_size_limit(sys.maxsize)
     # A byte that is not UTF-8 is kept aside here and named with its line.
     text = codecs.iterdecode(stream, "utf-8-sig", errors="surrogateescape")
     reader = csv.reader(text, strict=True)
-    columns = tuple(next(reader, ()))
+    try:
+        columns = next((tuple(cells) for cells in reader if cells), ())
+    except csv.Error as exc:
+        raise DeermemError(f"the input's column names are not CSV: {exc}") from exc
+    if any(map(_undecoded, columns)):
+        raise DeermemError("the input's column names are not UTF-8: save the file as UTF-8")
     if not columns:
         raise DeermemError("the input is empty: a CSV file begins with its column names")
     if len(set(columns)) < len(columns):
@@ -107,7 +112,9 @@ def _csv_rows(reader: Any, columns: tuple[str, ...]) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as exc:
-            yield Row(before + 1, None, f"not CSV: {exc}")
+            # A quote that is not closed takes the lines after it into its cell.
+            lost = f" (lines to {reader.line_num})" if reader.line_num > before + 1 else ""
+            yield Row(before + 1, None, f"not CSV{lost}: {exc}")
             continue
         size = sum(map(len, cells)) + len(cells)
         if not cells:
@@ -115,10 +122,14 @@ def _csv_rows(reader: Any, columns: tuple[str, ...]) -> Iterator[Row]:
         if len(cells) != len(columns):
             fault = f"{len(cells)} cells under {len(columns)} columns"
             yield Row(before + 1, None, fault, size)
-        elif any("\udc80" <= character <= "\udcff" for cell in cells for character in cell):
+        elif any(map(_undecoded, cells)):
             yield Row(before + 1, None, "not UTF-8", size)
         else:
             yield Row(before + 1, dict(zip(columns, cells, strict=True)), size=size)
+
+
+def _undecoded(cell: str) -> bool:
+    return any("\udc80" <= character <= "\udcff" for character in cell)
 
 
 def grade_rows(rows: Iterable[Row], keys: Keys, workers: int) -> Iterator[Graded]:
