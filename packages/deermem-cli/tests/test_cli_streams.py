@@ -144,3 +144,16 @@ def test_name_that_is_not_unicode(environment: dict[str, str], tmp_path: Path) -
     assert out.startswith("Cases in which")
     assert "in run-" in err
     assert [os.fsencode(path.name) for path in tmp_path.iterdir()] == [b"run-\xff"]
+
+
+def test_a_reader_that_has_gone_does_not_change_the_answer(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """What is not correct exits with 1, also where nobody reads the verdict."""
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*COMMAND, "grade", "5", "25"], cwd=tmp_path, env=environment, stdout=write, check=False
+    )
+    os.close(write)
+    assert 1 == done.returncode

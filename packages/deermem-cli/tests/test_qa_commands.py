@@ -432,7 +432,8 @@ def test_demo_interrupted(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = LexicalReader.answer
 
     def interrupt(self: LexicalReader, task: Any) -> Any:
-        if task.row_id.startswith("correction_"):
+        # Once: a second signal would end this process, and the tests with it.
+        if task.row_id == "correction_shellfish__confidence":
             os.kill(os.getpid(), signal.SIGTERM)
         return answer(self, task)
 

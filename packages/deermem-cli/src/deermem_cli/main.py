@@ -23,6 +23,7 @@ from .usage import first_screen
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `deermem` with these arguments (default: the process's) and return its exit status."""
     _prepare_streams()
+    status = EXIT_DONE
     try:
         status = _parse_and_run(argv)
         sys.stdout.flush()
@@ -30,9 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain("deermem: interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of stdout has gone and does not want the rest.
+        # The reader of stdout has gone and does not want the rest; the answer is what it was.
         _drop(sys.stdout)
-        return EXIT_DONE
     except OSError as exc:
         # Files are written under names; what has none is the stream.
         where = exc.filename or "standard output"

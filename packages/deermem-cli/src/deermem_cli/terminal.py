@@ -49,8 +49,9 @@ class Terminal:
                 self._print(line, self.stderr)
 
     def error(self, line: str) -> None:
-        """Say on stderr what went wrong, also when quiet."""
-        self._print(line, self.stderr)
+        """Say on stderr what went wrong, also when quiet; unsaid, it is still in the status."""
+        with contextlib.suppress(OSError):
+            self._print(line, self.stderr)
 
     def detail(self, line: str) -> None:
         """Say something on stderr, where more was asked for."""
