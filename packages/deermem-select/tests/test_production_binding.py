@@ -14,7 +14,7 @@ import pytest
 from attrs import evolve
 
 from deermem_data import Case, Protocol
-from deermem_select import SelectorError, bind_selector, decide, find_production
+from deermem_select import SelectorError, bind_selector, decide, find_production, git_state
 
 HARNESS = "backend/packages/harness"
 IN_HARNESS = "deerflow/agents/memory/backends/deermem/deermem/core/eviction.py"
@@ -142,6 +142,31 @@ def test_git_state(
     run_git(root, "checkout", "-q", "--", ".")
     (root / "notes").write_text("changed")
     assert state() == (commit, True)
+
+
+def test_git_state_leaves_the_checkout_alone(tmp_path: Path, run_git: RunGit) -> None:
+    """No program that the checkout's settings name is started, and git's index is not rewritten."""
+    root, started = tmp_path / "checkout", tmp_path / "started"
+    root.mkdir()
+    monitor = tmp_path / "monitor.sh"
+    monitor.write_text(f"#!/bin/sh\ntouch {started}\n", encoding="utf-8")
+    monitor.chmod(0o755)
+    (root / "rule.py").write_text("x = 1\n", encoding="utf-8")
+    run_git(root, "init", "-q")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-q", "-m", "rule")
+    commit = run_git(root, "rev-parse", "HEAD")
+    run_git(root, "config", "core.fsmonitor", str(monitor))
+    # As after a copy: the content is the same and its times are not, which git would note down.
+    os.utime(root / "rule.py", (1_000_000_000, 1_000_000_000))
+    before = (root / ".git" / "index").read_bytes()
+    assert (commit, False) == git_state(root / "rule.py")
+    assert before == (root / ".git" / "index").read_bytes()
+    assert not started.exists()
+    # Asked as anyone would, git does both: the test can fail.
+    run_git(root, "status", "--porcelain")
+    assert before != (root / ".git" / "index").read_bytes()
+    assert started.exists()
 
 
 def test_git_missing(
