@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -293,3 +295,30 @@ def test_coverage_check_would_see_an_interval_that_is_too_short() -> None:
     """The enumeration is sharp: a level 1 % higher than asked for breaks the bound."""
     error, _ = side_errors(12, 0.0505)
     assert error > 0.05 / 2
+
+
+INTERVALS: list[Callable[[Any], Any]] = [
+    lambda alpha: wilson_interval(0, 6, alpha=alpha),
+    *(
+        partial(interval, wins, losses, concordant)
+        for wins, losses, concordant in [(0, 0, 6), (3, 3, 0), (6, 0, 0), (0, 6, 3), (2, 2, 2)]
+    ),
+]
+
+
+@pytest.mark.parametrize("of", INTERVALS)
+@pytest.mark.parametrize("alpha", [1e-12, 0.9999])
+def test_intervals_at_the_ends_of_alpha(of: Callable[[Any], Any], alpha: float) -> None:
+    """At the least and the greatest alpha that is taken an interval is still not a point."""
+    result = of(alpha)
+    assert -1.0 <= result.lower < result.upper <= 1.0
+
+
+@pytest.mark.parametrize("of", INTERVALS)
+@pytest.mark.parametrize(
+    "alpha", [0.0, 5e-324, 1e-300, 9e-13, 0.99999, 1.0, 10**400, float("nan"), float("inf")]
+)
+def test_intervals_refuse_an_alpha_out_of_range(of: Callable[[Any], Any], alpha: float) -> None:
+    """Beyond what can be computed there is an error that names alpha, never a wrong interval."""
+    with pytest.raises(ValueError, match=r"^alpha is .*; expected a number from "):
+        of(alpha)

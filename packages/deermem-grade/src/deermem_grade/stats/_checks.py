@@ -6,6 +6,8 @@ import operator
 import sys
 from numbers import Real
 
+_LOWEST_LEVEL, _HIGHEST_LEVEL = 1e-12, 0.9999
+
 
 def proportion(name: str, value: object) -> float:
     """`value` as a float strictly between 0 and 1.
@@ -17,6 +19,22 @@ def proportion(name: str, value: object) -> float:
     number = _real(name, value)
     if not 0.0 < number < 1.0:
         raise ValueError(f"{name} is {number!r}; expected a number between 0 and 1, both excluded")
+    return number
+
+
+def level(value: object) -> float:
+    """`value`, the alpha of an interval, as a float from 1e-12 to 0.9999.
+
+    Beyond that the quantiles an interval is made of are lost in rounding.
+
+    Raises:
+        TypeError: it is not a real number.
+        ValueError: it is outside that range, or not a number at all (NaN).
+    """
+    number = _real("alpha", value)
+    if not _LOWEST_LEVEL <= number <= _HIGHEST_LEVEL:
+        expected = f"a number from {_LOWEST_LEVEL} to {_HIGHEST_LEVEL}"
+        raise ValueError(f"alpha is {number!r}; expected {expected}")
     return number
 
 
@@ -69,4 +87,7 @@ def boolean(where: str, value: object) -> bool:
 def _real(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r} ({type(value).__name__}); expected a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is too large; expected a number from 0 to 1") from None

@@ -75,7 +75,7 @@ def paired_difference_interval(
     Args:
         pairs: (first, second) booleans per case: a sequence, or a boolean array of shape (n, 2);
             or their `PairedTable`.
-        alpha: 1 minus the confidence level.
+        alpha: 1 minus the confidence level, from 1e-12 to 0.9999.
 
     Returns:
         The counts, the difference and its bounds, accurate to about 1e-9.
@@ -83,10 +83,10 @@ def paired_difference_interval(
     Raises:
         TypeError: `pairs` is no sequence of pairs, an outcome is not a boolean, or `alpha` is not a
             number.
-        ValueError: there are no pairs, one is not a pair, or `alpha` is not between 0 and 1.
+        ValueError: there are no pairs, one is not a pair, or `alpha` is out of its range.
     """
     table = PairedTable.from_pairs(pairs)
-    alpha = _checks.proportion("alpha", alpha)
+    alpha = _checks.level(alpha)
     wins, losses, cases = table.only_second_correct, table.only_first_correct, table.cases
     return DifferenceInterval(
         both_correct=table.both_correct,

@@ -30,19 +30,19 @@ def wilson_interval(correct: int, cases: int, *, alpha: float = 0.05) -> WilsonI
     Args:
         correct: how many cases were answered correctly.
         cases: how many cases there are.
-        alpha: 1 minus the confidence level.
+        alpha: 1 minus the confidence level, from 1e-12 to 0.9999.
 
     Returns:
         The interval; it is never a point, also where none or all are correct.
 
     Raises:
         TypeError: a count is not a whole number, or `alpha` not a number.
-        ValueError: there are no cases, `correct` is not within 0 to `cases`, or `alpha` is not
-            between 0 and 1.
+        ValueError: there are no cases, `correct` is not within 0 to `cases`, or `alpha` is out
+            of its range.
     """
     cases = _checks.whole("cases", cases, minimum=1)
     correct = _checks.whole("correct", correct, minimum=0)
-    alpha = _checks.proportion("alpha", alpha)
+    alpha = _checks.level(alpha)
     if correct > cases:
         raise ValueError(f"correct is {correct}; expected at most cases, {cases}")
     lower = _lower(correct, cases, alpha)
