@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 
 from deermem_grade.deterministic_overlap_v1 import (
     SEPARATOR,
@@ -18,42 +18,54 @@ if TYPE_CHECKING:
     from typing import Any
 
 # With more pairs at once the cost per pair hardly falls; with fewer, a stream waits for less.
-_AT_ONCE = 128
+_AT_ONCE = 256
+# Stands between texts while they are lower-cased together: it has no case.
+_MARK = "\x1f"
 
 
 def grade_many(pairs: Iterable[tuple[str, str]]) -> Iterator[Grade]:
     """Yield the grade of each (prediction, reference) pair, in order.
 
-    The same grades as ``grade_answer`` gives one by one, in about half the time. Takes 128 pairs at
-    a time from `pairs` and holds no more. Raises what ``grade_answer`` would, with the number of
-    the pair (from 0), after the grades of all pairs before it.
+    The same grades as ``grade_answer`` gives one by one, and faster where texts are short. Takes
+    256 pairs at a time from `pairs` and holds no more. Raises what ``grade_answer`` would, with the
+    number of the pair (from 0), after the grades of all pairs before it.
     """
-    return _grades(pairs, raising=True)
+    return chain.from_iterable(_grades(pairs, raising=True))
 
 
 def try_grade_many(pairs: Iterable[tuple[str, str]]) -> Iterator[Grade | TypeError | ValueError]:
     """Yield the grade of each pair as ``grade_many``, or the exception instead of raising it."""
-    return _grades(pairs, raising=False)
+    return chain.from_iterable(_grades(pairs, raising=False))
 
 
-def _grades(pairs: Iterable[tuple[str, str]], *, raising: bool) -> Iterator[Any]:
+def _grades(pairs: Iterable[tuple[str, str]], *, raising: bool) -> Iterator[Iterable[Any]]:
     remaining = iter(pairs)
     number = 0
     while some := tuple(islice(remaining, _AT_ONCE)):
+        grades: Iterable[Any]
         try:
             grades = _graded_at_once(some)
         except (TypeError, ValueError):
-            yield from _graded_one_by_one(some, number, raising=raising)
-        else:
-            yield from grades
+            grades = _graded_one_by_one(some, number, raising=raising)
+        yield grades
         number += len(some)
 
 
 def _graded_at_once(pairs: tuple[tuple[str, str], ...]) -> list[Grade]:
     predictions, references = zip(*pairs, strict=True)
-    texts = normalize_joined(SEPARATOR.join(map(str.lower, predictions + references)))
-    both = zip(texts[: len(pairs)], texts[len(pairs) :], strict=True)
-    return [decide(prediction, reference) for prediction, reference in both]
+    texts = normalize_joined(_joined(predictions + references))
+    return list(map(decide, texts[: len(pairs)], texts[len(pairs) :]))
+
+
+def _joined(texts: tuple[str, ...]) -> str:
+    """Return the texts with ``SEPARATOR`` between, lower-cased together where that is safe.
+
+    A neighbour changes the lower case of a final sigma alone, which is no token character.
+    """
+    lowered = f" {_MARK} ".join(texts).lower()
+    if lowered.count(_MARK) == len(texts) - 1:
+        return lowered.replace(_MARK, "X")
+    return SEPARATOR.join(map(str.lower, texts))  # a text holds the mark
 
 
 def _graded_one_by_one(
