@@ -573,6 +573,15 @@ def test_plugin_names_the_smallest_pair(graders: Path) -> None:
     assert "1 failed, 2 deselected" in done.stdout
 
 
+@pytest.mark.parametrize("number", ["0", "-1", "few"])
+def test_plugin_refuses_a_number_of_examples(graders: Path, number: str) -> None:
+    """Wrong usage is one line and pytest's exit status for it, 4; no test is run."""
+    options = ("--deermem-grader", "graders:right", f"--deermem-examples={number}")
+    done = run(graders, "pytest", "-q", "-p", "no:cacheprovider", *options)
+    assert (4, "") == (done.returncode, done.stdout)
+    assert f"{number!r}: expected 1 or more" in done.stderr
+
+
 def test_plugin_does_nothing_without_the_option(graders: Path) -> None:
     """Without the option no test is added, and neither the kit nor hypothesis is imported by it."""
     (graders / "test_own.py").write_text(

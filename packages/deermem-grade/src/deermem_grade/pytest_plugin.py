@@ -5,12 +5,10 @@ Without the option it does nothing, and the kit is not imported.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import argparse
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    pass
 
 _NAMES = ("golden", "laws", "differential")
 
@@ -59,10 +57,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--deermem-examples",
         metavar="N",
-        type=int,
+        type=_one_or_more,
         default=100,
         help="cases for each law, and a tenth of the random pairs (default: 100)",
     )
+
+
+def _one_or_more(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected 1 or more")
+    return number
 
 
 @pytest.hookimpl(tryfirst=True)
