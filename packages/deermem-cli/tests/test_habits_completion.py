@@ -62,6 +62,8 @@ def complete(tmp_path: Path, environment: dict[str, str]) -> Complete:
         begin = tmp_path / name
         begin.parent.mkdir(parents=True, exist_ok=True)
         begin.write_text(text.format(prompt=PROMPT), encoding="utf-8")
+        # Without this folder fish begins, in the background, to read every manual page there is.
+        (tmp_path / ".local/share/fish/generated_completions").mkdir(parents=True)
         variables = environment | {
             "HOME": str(tmp_path),
             "PATH": f"{programs}:{environment['PATH']}",
