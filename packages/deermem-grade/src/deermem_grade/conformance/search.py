@@ -32,7 +32,8 @@ def find_failure(
 ) -> Failure | None:
     """Return a failure among `examples` examples, the smallest that it shrinks to, or None.
 
-    The examples are the same at every run: they depend on neither chance nor earlier runs.
+    The examples depend on neither chance nor earlier runs: they are the same wherever the same code
+    is loaded, for hypothesis also tries constants that it finds in it.
     """
     failures: list[Failure] = []
 
