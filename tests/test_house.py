@@ -135,6 +135,7 @@ HANDS_ON = {"packages/deermem-select/src/deermem_select/git.py"}
 COMMANDS = {
     "packages/deermem-grade/src/deermem_grade/conformance/__main__.py",
     "packages/deermem-grade/src/deermem_grade/conformance/disagreements.py",
+    "packages/deermem-grade/src/deermem_grade/pytest_plugin.py",  # pytest's command line
 }
 SPOKEN = {"print", "input", "breakpoint"}
 READ = {("sys", "argv"), ("os", "environ"), ("os", "environb"), ("os", "getenv")}
